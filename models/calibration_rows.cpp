@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-QString translated(const char *source)
+QString calibrationText(const char *source)
 {
     return QCoreApplication::translate("CalibrationRows", source);
 }
@@ -50,7 +50,7 @@ bool isTakenAs(const CalibrationFactor &has, const CalibrationFactor &proposed)
         && areAlike(has.gbytesPerS, proposed.gbytesPerS) && has.recording == proposed.recording;
 }
 
-CalibrationRow rowOf(
+CalibrationRow factorRow(
     const std::string &id, const CalibrationFactor &factor, const Plan &plan, const Catalogue &catalogue)
 {
     CalibrationRow row { .id = id };
@@ -64,7 +64,7 @@ CalibrationRow rowOf(
 
 CalibrationRow proposedRow(const FittedFactor &fitted, const Plan &plan, const Catalogue &catalogue)
 {
-    CalibrationRow row = rowOf(fitted.id, fitted.factor, plan, catalogue);
+    CalibrationRow row = factorRow(fitted.id, fitted.factor, plan, catalogue);
     row.told = sentence(fitted.sentence);
     const std::optional<CalibrationFactor> has = factorIn(plan, fitted.id);
     if (has && isTakenAs(*has, fitted.factor)) {
@@ -76,9 +76,10 @@ CalibrationRow proposedRow(const FittedFactor &fitted, const Plan &plan, const C
     } else if (has && has->isAccepted) {
         row.state = FactorState::Replaces;
         row.told += u' ';
-        row.told += translated("The plan has %1 from %2.")
-                        .arg(shortValueText(*has),
-                            has->recording.empty() ? translated("elsewhere") : QString::fromStdString(has->recording));
+        row.told +=
+            calibrationText("The plan has %1 from %2.")
+                .arg(shortValueText(*has),
+                    has->recording.empty() ? calibrationText("elsewhere") : QString::fromStdString(has->recording));
     }
     return row;
 }
@@ -89,15 +90,16 @@ CalibrationRow keptRow(const std::string &id, const std::string &json, const Pla
                                                  : std::unexpected(Error { ErrorCode::BadValue, id, {}, {} });
     CalibrationRow row { .id = id, .state = FactorState::Kept, .subject = QString::fromStdString(id) };
     if (!factor) {
-        row.told = translated("It does not tell what it is about, and is kept without effect.");
+        row.told = calibrationText("It does not tell what it is about, and is kept without effect.");
         return row;
     }
-    row = rowOf(id, *factor, plan, catalogue);
+    row = factorRow(id, *factor, plan, catalogue);
     row.state = FactorState::Kept;
     row.from = QString::fromStdString(factor->recording);
-    row.told = row.from.isEmpty() ? translated("No recording is named.") : translated("From %1.").arg(row.from);
+    row.told =
+        row.from.isEmpty() ? calibrationText("No recording is named.") : calibrationText("From %1.").arg(row.from);
     if (!factor->isAccepted)
-        row.told += u' ' + translated("Not accepted: it has no effect.");
+        row.told += u' ' + calibrationText("Not accepted: it has no effect.");
     return row;
 }
 
@@ -132,7 +134,7 @@ QStringList calibrationSentences(const Plan &plan, const Catalogue &catalogue)
             continue;
         QString one = subjectOf(*factor, plan, catalogue) + u' ' + shortValueText(*factor);
         if (!factor->recording.empty())
-            one = translated("%1, from %2").arg(one, QString::fromStdString(factor->recording));
+            one = calibrationText("%1, from %2").arg(one, QString::fromStdString(factor->recording));
         sentences << one;
     }
     return sentences;
@@ -169,7 +171,7 @@ CalibrationEdit allTaken(const Plan &plan, const CalibrationProposal &proposal, 
     if (count == 1)
         return { next, takeText(missing->factor, plan, catalogue) };
     return { next,
-        translated("Take %1 factors from %2").arg(count).arg(QString::fromStdString(missing->factor.recording)) };
+        calibrationText("Take %1 factors from %2").arg(count).arg(QString::fromStdString(missing->factor.recording)) };
 }
 
 CalibrationEdit removed(const Plan &plan, const std::string &id, const Catalogue &catalogue)
@@ -181,7 +183,7 @@ CalibrationEdit removed(const Plan &plan, const std::string &id, const Catalogue
     const std::optional<CalibrationFactor> factor = factorIn(plan, id);
     return { std::make_shared<const Plan>(std::move(next)),
         factor ? removeText(*factor, plan, catalogue)
-               : translated("Remove factor %1").arg(QString::fromStdString(id)) };
+               : calibrationText("Remove factor %1").arg(QString::fromStdString(id)) };
 }
 
 } // namespace trainyard

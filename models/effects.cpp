@@ -15,8 +15,8 @@ namespace trainyard {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kRest { 150 };
-constexpr std::chrono::milliseconds kBatch { 34 }; // at most 30 tables a second
+constexpr std::chrono::milliseconds kEffectsRest { 150 };
+constexpr std::chrono::milliseconds kBetweenTables { 34 }; // at most 30 tables a second
 constexpr double kWorthShowing = 0.0005; // a part must save 0.05 % of the iteration
 
 std::optional<double> busyShare(const Metrics &metrics)
@@ -31,7 +31,7 @@ std::ptrdiff_t cannotRun(const Metrics &metrics)
     return metrics.jobs ? std::ranges::count(metrics.jobs->perJob, JobState::CannotRun, &JobResult::state) : 0;
 }
 
-Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
+Effect answeredEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
 {
     const std::optional<double> now = before ? timeOf(before->metrics) : std::nullopt;
     Effect effect;
@@ -173,7 +173,7 @@ StrategyEffects::StrategyEffects(const Catalogue &catalogue, Evaluate evaluate, 
     , m_evaluate(std::move(evaluate))
     , m_worker(std::bind_front(&StrategyEffects::evaluateAll, this))
 {
-    setRest(kRest);
+    setRest(kEffectsRest);
     m_worker.setWatched(true);
 }
 
@@ -236,11 +236,12 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
     RunPool::shared().threads().each(plans.size(), [&](std::size_t i) {
         if (stop.stop_requested())
             return;
-        Effect effect = judge(m_evaluate(plans[i], m_catalogue, RunPool::shared().workspace(), stop, Depth::Score),
-            now ? now->get() : nullptr);
+        Effect effect =
+            answeredEffect(m_evaluate(plans[i], m_catalogue, RunPool::shared().workspace(), stop, Depth::Score),
+                now ? now->get() : nullptr);
         const std::lock_guard lock(mutex);
         effects[i] = std::move(effect);
-        if (Clock::now() - published >= kBatch && !stop.stop_requested()) {
+        if (Clock::now() - published >= kBetweenTables && !stop.stop_requested()) {
             publish(soFar());
             published = Clock::now();
         }

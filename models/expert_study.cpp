@@ -5,8 +5,7 @@ namespace trainyard {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kBatch { 100 }; // between two comparisons that are not complete
+constexpr std::chrono::milliseconds kBetweenComparisons { 100 }; // between two comparisons that are not complete
 
 } // namespace
 
@@ -20,11 +19,11 @@ ExpertStudy::ExpertStudy(const Catalogue &catalogue, QObject *parent)
 
 void ExpertStudy::compare(const PlanPtr &plan, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
 {
-    Clock::time_point last {};
+    std::chrono::steady_clock::time_point last {};
     compareExperts(plan, m_catalogue, RunPool::shared(), stop, [&](const ExpertComparison &comparison) {
-        if (!comparison.isComplete && Clock::now() - last < kBatch)
+        if (!comparison.isComplete && std::chrono::steady_clock::now() - last < kBetweenComparisons)
             return;
-        last = Clock::now();
+        last = std::chrono::steady_clock::now();
         deliver([this, shared = std::make_shared<const ExpertComparison>(comparison)] {
             Q_EMIT comparisonChanged(shared);
         });

@@ -16,7 +16,7 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString gpuSharesText(const char *text)
 {
     return QCoreApplication::translate("trainyard::GpuShares", text);
 }
@@ -27,7 +27,7 @@ struct Pipelines {
 };
 
 /// Of the pool's GPUs those that serve a stage of these pipelines.
-PoolGpus gpusOf(const Evaluation &evaluation, const Pipelines &pipelines, int stage)
+PoolGpus gpusOfStage(const Evaluation &evaluation, const Pipelines &pipelines, int stage)
 {
     const PipelineClass &of = evaluation.layout.classes[std::size_t(pipelines.pipelineClass)];
     PoolGpus gpus { of.locations[std::size_t(stage)], -1, 0 };
@@ -137,7 +137,7 @@ int classOf(const Layout &layout, const ReplicaShare &rank, int microBatch)
 }
 
 /// Without the figures before it, which stand beside the bars.
-QString sentence(const std::string &why)
+QString withoutFigures(const std::string &why)
 {
     const auto colon = why.rfind(": ");
     QString text = QString::fromStdString(colon == std::string::npos ? why : why.substr(colon + 2));
@@ -192,7 +192,7 @@ public:
             for (GpuShare &set : m_shares.sets) // a sentence about a replica stands at the stage that it is about
                 for (const ReplicaShare &rank : dealt.ranks)
                     if (set.firstPipeline == rank.firstPipeline && set.gpus.at == rank.at)
-                        set.why = sentence(rank.why);
+                        set.why = withoutFigures(rank.why);
             markSlowest();
         }
         return std::move(m_shares);
@@ -203,7 +203,7 @@ private:
     {
         const PipelineClass &of = m_evaluation.layout.classes[std::size_t(pipelines.pipelineClass)];
         GpuShare share;
-        share.gpus = gpusOf(m_evaluation, pipelines, stage);
+        share.gpus = gpusOfStage(m_evaluation, pipelines, stage);
         share.replica = replicasAt(m_evaluation, pipelines, share.gpus.at);
         const Datacenter &place = m_plan.cluster.datacenters[std::size_t(share.gpus.at.datacenter)];
         const Pool &pool = place.pools[std::size_t(share.gpus.at.pool)];
@@ -242,7 +242,7 @@ private:
         const ReplicaShare &rank = dealt.ranks[index];
         GpuShare &set = add({ pipelineClass, rank.firstPipeline, rank.pipelines }, 0);
         set.stateShare = rank.stateShare;
-        set.why = sentence(rank.why);
+        set.why = withoutFigures(rank.why);
         set.isSlowest = int(index) == dealt.slowest && dealt.ranks.size() > 1;
         if (index < dealt.largestMicroBatch.size())
             set.largestMicroBatch = dealt.largestMicroBatch[index];
@@ -269,9 +269,9 @@ GpuShares gpuShares(const Evaluation &evaluation)
 
 QString shareText(const GpuShare &share, int batch)
 {
-    QString text = tr("%1 of %2 samples").arg(share.samples()).arg(batch);
+    QString text = gpuSharesText("%1 of %2 samples").arg(share.samples()).arg(batch);
     if (share.stateShare > 0)
-        text += tr(", %1 of the states").arg(formatPercent(share.stateShare));
+        text += gpuSharesText(", %1 of the states").arg(formatPercent(share.stateShare));
     return text;
 }
 

@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostBatch = 10'000'000, kMostSteps = 1'000'000'000, kMostEpochs = 1'000'000;
+constexpr int kMostBatch = 10'000'000, kMostMinibatches = 1'000'000'000, kMostEpochs = 1'000'000;
 
 /// A whole number of 1 to `most`, with or without separators.
 std::optional<int> countIn(QString text, int most)
@@ -29,7 +29,7 @@ std::optional<std::array<int, 2>> stepsIn(const QString &text)
 {
     static const QRegularExpression kTimes(QStringLiteral("\\s*[×xX*]\\s*"));
     const QStringList parts = text.split(kTimes);
-    const std::optional<int> minibatches = countIn(parts.first(), kMostSteps);
+    const std::optional<int> minibatches = countIn(parts.first(), kMostMinibatches);
     const std::optional<int> epochs = parts.size() < 2 ? std::optional(1) : countIn(parts[1], kMostEpochs);
     if (!minibatches || !epochs || parts.size() > 2)
         return std::nullopt;

@@ -33,7 +33,7 @@ DeadlineState deadlineOf(const Job &job, const JobResult *result)
     return *result->end <= *job.deadlineS ? DeadlineState::Met : DeadlineState::Missed;
 }
 
-QString gpusOf(const JobResult &result)
+QString gpuTextOf(const JobResult &result)
 {
     if (result.gpus <= 0)
         return {};
@@ -90,12 +90,12 @@ void tell(JobRow &row, const Job &job, const JobResult &result, const JobMetrics
         row.priceText = formatUsd(*result.usd);
     if (result.state == JobState::Runs) {
         row.shardText = QString::number(result.shards);
-        row.gpuText = gpusOf(result);
+        row.gpuText = gpuTextOf(result);
     }
     row.facts = factsOf(job, result).join(u' ');
 }
 
-JobRow rowOf(const Job &job, bool isOfGrid)
+JobRow jobRow(const Job &job, bool isOfGrid)
 {
     JobRow row;
     row.name = QString::fromStdString(job.name);
@@ -180,7 +180,7 @@ JobTable jobTable(const Plan &plan, const Evaluation *evaluation)
     if (metrics)
         table.summary = jobSummary(*metrics);
     for (const Job &job : allJobs(plan, kMostJobRows)) {
-        JobRow row = rowOf(job, table.rows.size() >= plan.jobs.size());
+        JobRow row = jobRow(job, table.rows.size() >= plan.jobs.size());
         const auto found = results.find(job.name);
         const JobResult *result = found == results.end() ? nullptr : found->second;
         if (result)

@@ -16,7 +16,7 @@ namespace {
 constexpr double kSamePlaceKm = 1;
 constexpr const char *kRoundTripKey = "rtt_ms";
 
-QString tr(const char *text)
+QString suggestionText(const char *text)
 {
     return QCoreApplication::translate("LinkSuggestion", text);
 }
@@ -31,8 +31,8 @@ QString measuredText(const Datacenter &a, const Datacenter &b, const RegionLink 
 {
     const Region &from = *catalogue.region(link.from), &to = *catalogue.region(link.to);
     if ((isAt(a, from) && isAt(b, to)) || (isAt(a, to) && isAt(b, from)))
-        return tr("Round trip published: %1").arg(sourceOf(link.source, kRoundTripKey));
-    return tr("Round trip as between %1 and %2: %3")
+        return suggestionText("Round trip published: %1").arg(sourceOf(link.source, kRoundTripKey));
+    return suggestionText("Round trip as between %1 and %2: %3")
         .arg(QString::fromStdString(from.name), QString::fromStdString(to.name), sourceOf(link.source, kRoundTripKey));
 }
 
@@ -47,11 +47,12 @@ SuggestedLink suggestLink(const Cluster &cluster, int from, int to, const Catalo
         suggestion.source = measuredText(
             cluster.datacenters[std::size_t(from)], cluster.datacenters[std::size_t(to)], *likely.measured, catalogue);
     else if (likely.km)
-        suggestion.source = tr("Round trip estimated from %1 km; no measured one is near")
+        suggestion.source = suggestionText("Round trip estimated from %1 km; no measured one is near")
                                 .arg(QLocale(QLocale::English).toString(qRound(*likely.km)));
     if (likely.zones)
         suggestion.source += (suggestion.source.isEmpty() ? QString() : QStringLiteral(". "))
-            + tr("Bandwidth of node pairs and price as in %1").arg(QString::fromStdString(likely.zones->name));
+            + suggestionText("Bandwidth of node pairs and price as in %1")
+                  .arg(QString::fromStdString(likely.zones->name));
     return suggestion;
 }
 

@@ -11,7 +11,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kTickMs = 100;
+constexpr int kLiveTickMs = 100;
 
 bool goesOn(const live::SourceStatus &status)
 {
@@ -29,7 +29,7 @@ LiveDocument::LiveDocument(RunDocument &runs, const Catalogue &catalogue, MakeLi
     : QObject(parent)
     , d(std::make_unique<Private>(runs, catalogue, std::move(makeFeed)))
 {
-    d->ticks.setInterval(kTickMs);
+    d->ticks.setInterval(kLiveTickMs);
     connect(&d->ticks, &QTimer::timeout, this, &LiveDocument::tick);
     connect(&runs, &RunDocument::overlayChanged, this, [this] {
         d->awaitsOverlay = false;

@@ -2,6 +2,7 @@
 #include "models/live_words.h"
 
 #include "models/text/format.h"
+#include "models/text/utf8.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -17,14 +18,9 @@ namespace {
 
 constexpr double kNs = 1e-9;
 
-QString tr(const char *text)
+QString liveText(const char *text)
 {
     return QCoreApplication::translate("LiveWords", text);
-}
-
-QString fromUtf8(const std::string &text)
-{
-    return QString::fromStdString(text);
 }
 
 QString whole(std::int64_t number)
@@ -60,20 +56,20 @@ QString stateName(const live::SourceStatus &status, Moment now)
 {
     using State = live::SourceState;
     if (status.state == State::BackingOff && status.nextTry > now)
-        return tr("Trying again in %1 s").arg(secondsUntil(status.nextTry, now));
+        return liveText("Trying again in %1 s").arg(secondsUntil(status.nextTry, now));
     if (status.state == State::BackingOff)
-        return tr("Trying again");
+        return liveText("Trying again");
     if (status.state == State::Stale && status.heard > 0 && now > status.heard)
-        return tr("Stale, silent for %1 s").arg(qint64(double(now - status.heard) * kNs));
+        return liveText("Stale, silent for %1 s").arg(qint64(double(now - status.heard) * kNs));
     if (status.state == State::Connecting && status.address.type == live::SourceType::Listener)
-        return tr("Waiting for senders");
+        return liveText("Waiting for senders");
     return fromUtf8(nameOf(status.state));
 }
 
 QString stateText(const live::SourceStatus &status, Moment now)
 {
     const QString name = stateName(status, now);
-    return status.reason.empty() ? name : tr("%1: %2").arg(name, fromUtf8(status.reason));
+    return status.reason.empty() ? name : liveText("%1: %2").arg(name, fromUtf8(status.reason));
 }
 
 QString shortName(const live::Address &address)
@@ -81,7 +77,7 @@ QString shortName(const live::Address &address)
     const QString host = fromUtf8(address.host) + (address.port > 0 ? u':' + QString::number(address.port) : QString());
     switch (address.type) {
     case live::SourceType::Listener:
-        return tr("listening on %1").arg(host);
+        return liveText("listening on %1").arg(host);
     case live::SourceType::Prometheus:
     case live::SourceType::Stream:
     case live::SourceType::WebSocket:
@@ -91,20 +87,20 @@ QString shortName(const live::Address &address)
     case live::SourceType::Command:
         return fromUtf8(address.path);
     case live::SourceType::Replay:
-        return tr("replay of %1").arg(QFileInfo(fromUtf8(address.path)).completeBaseName());
+        return liveText("replay of %1").arg(QFileInfo(fromUtf8(address.path)).completeBaseName());
     }
     return fromUtf8(address.text());
 }
 
 QString amountText(const live::SourceStatus &status)
 {
-    QStringList parts { tr("%1 in %2")
+    QStringList parts { liveText("%1 in %2")
                             .arg(status.bytes > 0 ? formatBytes(double(status.bytes)) : QStringLiteral("0 B"),
-                                countOf(status.batches, tr("batch"), tr("batches"))) };
+                                countOf(status.batches, liveText("batch"), liveText("batches"))) };
     if (status.address.type == live::SourceType::Listener)
-        parts << tr("%L1 connected").arg(status.clients);
+        parts << liveText("%L1 connected").arg(status.clients);
     if (status.tries > 1)
-        parts << tr("%L1 tries").arg(status.tries);
+        parts << liveText("%L1 tries").arg(status.tries);
     return parts.join(QStringLiteral(", "));
 }
 
@@ -117,13 +113,13 @@ QString droppedSentence(const std::vector<LiveSourceRow> &rows, const live::Stor
         refused += row.status.refusedClients;
     }
     if (bytes > 0)
-        parts << tr("%1 came too fast or while paused").arg(formatBytes(double(bytes)));
+        parts << liveText("%1 came too fast or while paused").arg(formatBytes(double(bytes)));
     for (const std::vector<Dropped> *all : { &counts.dropped, &counts.unread })
         for (const Dropped &dropped : *all)
             if (dropped.count > 0)
-                parts << tr("%1 left out: %2").arg(whole(dropped.count), fromUtf8(dropped.reason));
+                parts << liveText("%1 left out: %2").arg(whole(dropped.count), fromUtf8(dropped.reason));
     if (refused > 0)
-        parts << tr("%1 refused").arg(countOf(refused, tr("connection"), tr("connections")));
+        parts << liveText("%1 refused").arg(countOf(refused, liveText("connection"), liveText("connections")));
     return sentenceOf(parts);
 }
 
@@ -136,56 +132,56 @@ QString alarmNote(const watch::Alarm &alarm)
 {
     const QString kind = fromUtf8(nameOf(alarm.kind));
     if (!alarm.isOver())
-        return alarm.firstStep >= 0 ? tr("%1, since step %2").arg(kind, whole(alarm.firstStep))
-                                    : tr("%1, since %2").arg(kind, clockText(alarm.since));
+        return alarm.firstStep >= 0 ? liveText("%1, since step %2").arg(kind, whole(alarm.firstStep))
+                                    : liveText("%1, since %2").arg(kind, clockText(alarm.since));
     if (alarm.firstStep < 0)
-        return tr("%1, over since %2").arg(kind, clockText(alarm.until));
+        return liveText("%1, over since %2").arg(kind, clockText(alarm.until));
     return alarm.firstStep == alarm.lastStep
-        ? tr("%1, over: step %2").arg(kind, whole(alarm.firstStep))
-        : tr("%1, over: steps %2 to %3").arg(kind, whole(alarm.firstStep), whole(alarm.lastStep));
+        ? liveText("%1, over: step %2").arg(kind, whole(alarm.firstStep))
+        : liveText("%1, over: steps %2 to %3").arg(kind, whole(alarm.firstStep), whole(alarm.lastStep));
 }
 
 QString againstPlan(double measured, double predicted)
 {
     if (!(measured > 0))
-        return predicted > 0 ? tr("not told, plan %1").arg(formatSeconds(predicted)) : tr("not told");
+        return predicted > 0 ? liveText("not told, plan %1").arg(formatSeconds(predicted)) : liveText("not told");
     if (!(predicted > 0))
         return formatSeconds(measured);
-    return tr("%1, plan %2 (%3)")
+    return liveText("%1, plan %2 (%3)")
         .arg(formatSeconds(measured), formatSeconds(predicted), formatChange(predicted, measured));
 }
 
 QString answerText(const LiveWhatIf &one)
 {
     if (!one.asked.plan)
-        return one.asked.why.empty() ? tr("It cannot be asked.") : fromUtf8(one.asked.why);
+        return one.asked.why.empty() ? liveText("It cannot be asked.") : fromUtf8(one.asked.why);
     if (!one.failure.empty())
-        return tr("No: %1").arg(fromUtf8(one.failure));
+        return liveText("No: %1").arg(fromUtf8(one.failure));
     if (!one.answer)
-        return tr("Being evaluated…");
-    QStringList parts { tr("%1 per step").arg(formatSeconds(one.answer->secondsPerStep)) };
+        return liveText("Being evaluated…");
+    QStringList parts { liveText("%1 per step").arg(formatSeconds(one.answer->secondsPerStep)) };
     if (one.answer->usdPerStep > 0)
-        parts << tr("%1 per step").arg(formatUsd(one.answer->usdPerStep));
+        parts << liveText("%1 per step").arg(formatUsd(one.answer->usdPerStep));
     const QString figures = parts.join(QStringLiteral("  ·  "));
     return one.answer->sentence.empty() ? figures : figures + QStringLiteral("  ·  ") + fromUtf8(one.answer->sentence);
 }
 
 QString alarmsTsv(const std::vector<watch::Alarm> &alarms)
 {
-    QString text = tsvLine({ tr("kind"), tr("state"), tr("first step"), tr("last step"), tr("place"),
-        tr("seconds per step"), tr("share of the plan"), tr("what") });
+    QString text = tsvLine({ liveText("kind"), liveText("state"), liveText("first step"), liveText("last step"),
+        liveText("place"), liveText("seconds per step"), liveText("share of the plan"), liveText("what") });
     for (const watch::Alarm &alarm : alarms)
-        text += tsvLine(
-            { fromUtf8(nameOf(alarm.kind)), alarm.isOver() ? tr("over") : tr("holds"), QString::number(alarm.firstStep),
-                QString::number(alarm.lastStep), fromUtf8(alarm.place), QString::number(alarm.secondsPerStep),
-                alarm.share > 0 ? QString::number(alarm.share) : QString(), fromUtf8(alarm.sentence) });
+        text += tsvLine({ fromUtf8(nameOf(alarm.kind)), alarm.isOver() ? liveText("over") : liveText("holds"),
+            QString::number(alarm.firstStep), QString::number(alarm.lastStep), fromUtf8(alarm.place),
+            QString::number(alarm.secondsPerStep), alarm.share > 0 ? QString::number(alarm.share) : QString(),
+            fromUtf8(alarm.sentence) });
     return text;
 }
 
 QString whatIfsTsv(const std::vector<LiveWhatIf> &all)
 {
-    QString text =
-        tsvLine({ tr("question"), tr("change"), tr("seconds per step"), tr("dollars per step"), tr("answer") });
+    QString text = tsvLine({ liveText("question"), liveText("change"), liveText("seconds per step"),
+        liveText("dollars per step"), liveText("answer") });
     for (const LiveWhatIf &one : all)
         text += tsvLine({ fromUtf8(one.asked.question), fromUtf8(one.asked.change),
             one.answer ? QString::number(one.answer->secondsPerStep) : QString(),

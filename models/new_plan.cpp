@@ -18,7 +18,7 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString newPlanText(const char *text)
 {
     return QCoreApplication::translate("NewPlan", text);
 }
@@ -131,7 +131,7 @@ std::vector<NewLink> linksOf(const NewPlan &given, const Catalogue &catalogue)
             SuggestedLink suggested = suggestLink(cluster, from, to, catalogue);
             if (suggested.source.isEmpty()) {
                 suggested.link.rttMs = kAssumedRttMs;
-                suggested.source = tr("Round trip assumed; one of the sites has no known place");
+                suggested.source = newPlanText("Round trip assumed; one of the sites has no known place");
             }
             const Region *a = catalogue.region(given.sites[std::size_t(from)].region),
                          *b = catalogue.region(given.sites[std::size_t(to)].region);
@@ -140,7 +140,7 @@ std::vector<NewLink> linksOf(const NewPlan &given, const Catalogue &catalogue)
             if (const auto typed = given.links.find({ from, to }); typed != given.links.end()) {
                 if (typed->second.rttMs) {
                     suggested.link.rttMs = *typed->second.rttMs;
-                    suggested.source = tr("Round trip as typed");
+                    suggested.source = newPlanText("Round trip as typed");
                 }
                 suggested.link.capacityGbps = typed->second.capacityGbps.value_or(suggested.link.capacityGbps);
             }
@@ -153,19 +153,19 @@ std::vector<NewLink> linksOf(const NewPlan &given, const Catalogue &catalogue)
 QString missingIn(const NewPlan &given, const Catalogue &catalogue)
 {
     if (given.sites.empty())
-        return tr("Add a region.");
+        return newPlanText("Add a region.");
     for (const NewSite &site : given.sites) {
         if (!catalogue.region(site.region) && site.name.trimmed().isEmpty())
-            return tr("Choose a region, or name a site of your own.");
+            return newPlanText("Choose a region, or name a site of your own.");
         if (!catalogue.gpu(site.gpu))
-            return tr("Choose the GPUs of %1.").arg(site.name);
+            return newPlanText("Choose the GPUs of %1.").arg(site.name);
     }
     if (const qint64 gpus = gpusOf(given); gpus > kMostGpus) {
         const QLocale english(QLocale::English);
-        return tr("%1 GPUs are too many: a plan has %2 at most.")
+        return newPlanText("%1 GPUs are too many: a plan has %2 at most.")
             .arg(english.toString(gpus), english.toString(kMostGpus));
     }
-    return modelOf(given, catalogue) ? QString() : tr("Choose a model.");
+    return modelOf(given, catalogue) ? QString() : newPlanText("Choose a model.");
 }
 
 Plan planOf(const NewPlan &given, const Catalogue &catalogue)
@@ -194,11 +194,12 @@ Plan planOf(const NewPlan &given, const Catalogue &catalogue)
         QStringList where;
         for (const Datacenter &datacenter : plan.cluster.datacenters)
             where << QString::fromStdString(datacenter.label());
-        const QString places = where.size() > 3 ? tr("%1 sites").arg(where.size())
-            : where.size() > 1 ? where.mid(0, where.size() - 1).join(QStringLiteral(", ")) + tr(" and ") + where.last()
-                               : where.join(QString());
+        const QString places = where.size() > 3 ? newPlanText("%1 sites").arg(where.size())
+            : where.size() > 1
+            ? where.mid(0, where.size() - 1).join(QStringLiteral(", ")) + newPlanText(" and ") + where.last()
+            : where.join(QString());
         const QString what = QString::fromStdString(model->name.empty() ? given.model : model->name);
-        plan.name = tr("%1 on %2").arg(what, places).toStdString();
+        plan.name = newPlanText("%1 on %2").arg(what, places).toStdString();
     }
     return plan;
 }

@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::chrono::milliseconds kRest { 120 };
+constexpr std::chrono::milliseconds kSearchRest { 120 };
 constexpr std::array kRecomputes { Recompute::None, Recompute::Selective, Recompute::Full };
 
 double secondsOf(const Evaluation &evaluation)
@@ -72,7 +72,7 @@ NewPlanSearch::NewPlanSearch(const Catalogue &catalogue, QObject *parent)
     , m_catalogue(catalogue)
     , m_worker(std::bind_front(&NewPlanSearch::search, this))
 {
-    m_worker.setRest(kRest);
+    m_worker.setRest(kSearchRest);
     m_worker.setWatched(true);
 }
 

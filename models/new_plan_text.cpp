@@ -12,7 +12,7 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString planAnswerText(const char *text)
 {
     return QCoreApplication::translate("NewPlanText", text);
 }
@@ -33,21 +33,22 @@ QString memoryText(const Evaluation &evaluation)
 {
     const StageMemory *stage = fullest(evaluation);
     if (!stage)
-        return evaluation.layout.unplaced.empty() ? tr("cannot run")
+        return evaluation.layout.unplaced.empty() ? planAnswerText("cannot run")
                                                   : QString::fromStdString(evaluation.layout.unplaced);
-    const QString used =
-        tr("%1 of %2 on the fullest GPU").arg(formatBytes(double(stage->device)), formatBytes(double(stage->capacity)));
-    return (stage->fits() ? tr("fits: %1") : tr("does not fit: %1")).arg(used);
+    const QString used = planAnswerText("%1 of %2 on the fullest GPU")
+                             .arg(formatBytes(double(stage->device)), formatBytes(double(stage->capacity)));
+    return (stage->fits() ? planAnswerText("fits: %1") : planAnswerText("does not fit: %1")).arg(used);
 }
 
 QString trainingText(const Plan &plan)
 {
     const Degrees p = degreesOf(plan);
-    QStringList parts { tr("tensor %1").arg(p.tensor), tr("pipeline %1").arg(p.pipeline) };
+    QStringList parts { planAnswerText("tensor %1").arg(p.tensor), planAnswerText("pipeline %1").arg(p.pipeline) };
     if (p.expert > 1)
-        parts << tr("expert %1").arg(p.expert);
+        parts << planAnswerText("expert %1").arg(p.expert);
     if (plan.memory.recompute != Recompute::None)
-        parts << (plan.memory.recompute == Recompute::Full ? tr("full recompute") : tr("selective recompute"));
+        parts << (plan.memory.recompute == Recompute::Full ? planAnswerText("full recompute")
+                                                           : planAnswerText("selective recompute"));
     return parts.join(QStringLiteral(", "));
 }
 
@@ -58,7 +59,7 @@ QString idleText(const Evaluation &evaluation)
         return {};
     const IdleGpus &idle = evaluation.layout.idle.front();
     const std::string &where = evaluation.plan->cluster.datacenters[std::size_t(idle.datacenter)].label();
-    return tr(" · %1 idle in %2: %3")
+    return planAnswerText(" · %1 idle in %2: %3")
         .arg(gpusText(idle.gpus), QString::fromStdString(where), QString::fromStdString(idle.reason));
 }
 
@@ -70,22 +71,24 @@ NewPlanPreview previewOf(const NewPlanAnswer &answer, const QString &missing, qi
         return { missing, {}, true };
     if (!answer.best) {
         if (!answer.isComplete)
-            return { gpusText(gpus), tr("looking for degrees of parallelism that fit…"), true };
-        return { tr("%1 · this plan cannot be evaluated").arg(gpusText(gpus)),
+            return { gpusText(gpus), planAnswerText("looking for degrees of parallelism that fit…"), true };
+        return { planAnswerText("%1 · this plan cannot be evaluated").arg(gpusText(gpus)),
             answer.errors.empty() ? QString() : QString::fromStdString(toString(answer.errors.front())), false };
     }
     const Evaluation &best = *answer.best;
     QStringList parts { best.metrics.gpusUsed < gpus
-            ? tr("%1 of %2 in use").arg(QLocale(QLocale::English).toString(best.metrics.gpusUsed), gpusText(gpus))
+            ? planAnswerText("%1 of %2 in use")
+                  .arg(QLocale(QLocale::English).toString(best.metrics.gpusUsed), gpusText(gpus))
             : gpusText(gpus) };
     if (best.metrics.iterationTime)
-        parts << tr("%1 per iteration").arg(formatSeconds(*best.metrics.iterationTime));
+        parts << planAnswerText("%1 per iteration").arg(formatSeconds(*best.metrics.iterationTime));
     if (best.metrics.tokensPerSecond)
-        parts << tr("%1 tokens per second").arg(formatCount(*best.metrics.tokensPerSecond));
+        parts << planAnswerText("%1 tokens per second").arg(formatCount(*best.metrics.tokensPerSecond));
     parts << memoryText(best);
     const QString how = trainingText(*best.plan) + idleText(best);
     return { parts.join(QStringLiteral(" · ")),
-        answer.isComplete ? tr("With %1").arg(how) : tr("With %1; trying more…").arg(how), best.feasible() };
+        answer.isComplete ? planAnswerText("With %1").arg(how) : planAnswerText("With %1; trying more…").arg(how),
+        best.feasible() };
 }
 
 } // namespace trainyard

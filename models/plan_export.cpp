@@ -10,6 +10,7 @@
 #include "core/report/report_style.h"
 #include "core/report/timeline_csv.h"
 #include "models/plan_store.h"
+#include "models/text/utf8.h"
 
 #include <QFileInfo>
 #include <QHash>
@@ -45,11 +46,6 @@ QString styleOnPaper(bool isOfJobs)
     for (auto [name, colour] : colours.asKeyValueRange())
         style.replace(QStringLiteral("var(%1)").arg(name), colour);
     return style;
-}
-
-QString text(const std::string &utf8)
-{
-    return QString::fromStdString(utf8);
 }
 
 } // namespace
@@ -129,17 +125,17 @@ ReportPieces reportPieces(const EvaluationPtr &evaluation, const QString &name)
 {
     ReportPieces pieces;
     pieces.title = name;
-    pieces.subtitle = text(reportSubtitle(*evaluation));
-    pieces.notes = text(evaluation->plan->notes);
+    pieces.subtitle = fromUtf8(reportSubtitle(*evaluation));
+    pieces.notes = fromUtf8(evaluation->plan->notes);
     const Confidence &confidence = evaluation->metrics.confidence;
-    QStringList said { text(confidence.label), text(confidenceSentence(confidence)) };
+    QStringList said { fromUtf8(confidence.label), fromUtf8(confidenceSentence(confidence)) };
     said.removeAll(QString());
     pieces.confidence = said.join(QStringLiteral(": "));
     pieces.isFeasible = evaluation->feasible();
     for (const ReportTile &tile : reportTiles(*evaluation))
-        pieces.tiles.push_back({ text(tile.label), text(tile.value), text(tile.note) });
+        pieces.tiles.push_back({ fromUtf8(tile.label), fromUtf8(tile.value), fromUtf8(tile.note) });
     for (const ReportCard &card : reportCards(*evaluation, evaluation->timeline.duration))
-        pieces.cards.push_back({ text(card.title), text(card.html) });
+        pieces.cards.push_back({ fromUtf8(card.title), fromUtf8(card.html) });
     pieces.style = styleOnPaper(evaluation->metrics.jobs.has_value());
     const Plan plan = withModelInside(*evaluation->plan, evaluation->model);
     pieces.plan = QByteArray::fromStdString(formatPlan(plan));

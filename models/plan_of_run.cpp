@@ -12,12 +12,12 @@ namespace trainyard {
 
 namespace {
 
-QString translated(const char *source)
+QString planOfRunText(const char *source)
 {
     return QCoreApplication::translate("PlanOfRun", source);
 }
 
-QStringList texts(const std::vector<std::string> &sentences)
+QStringList toStringList(const std::vector<std::string> &sentences)
 {
     QStringList all;
     for (const std::string &sentence : sentences)
@@ -31,10 +31,10 @@ QString summaryOf(const ImportedPlan &imported, const Catalogue &catalogue)
     const ModelSpec *model = catalogue.model(plan.workload.model);
     QString name = QString::fromStdString(model ? model->name : plan.workload.model);
     if (imported.isModelAssumed)
-        name = translated("a model that nobody told");
+        name = planOfRunText("a model that nobody told");
     else if (name.isEmpty() || plan.workload.inlineModel)
-        name = translated("a model of its own");
-    QStringList parts { translated("%1 on %2").arg(name, gpusText(plan.cluster.gpus())) };
+        name = planOfRunText("a model of its own");
+    QStringList parts { planOfRunText("%1 on %2").arg(name, gpusText(plan.cluster.gpus())) };
     const Parallelism &degrees = plan.parallelism;
     const auto add = [&](const char *axis, int degree) {
         if (degree > 1)
@@ -71,9 +71,9 @@ PlanOfRunFound planOfRun(const Run &run, const Plan &shown, const Catalogue &cat
             found.errors << QString::fromStdString(toString(error));
         return found;
     }
-    found.taken = texts(imported->taken);
-    found.assumed = texts(imported->assumed);
-    found.ignored = texts(imported->ignored);
+    found.taken = toStringList(imported->taken);
+    found.assumed = toStringList(imported->assumed);
+    found.ignored = toStringList(imported->ignored);
     found.summary = summaryOf(*imported, catalogue);
     // Laid over all of the plan in the window, the files change nothing of a plan that they describe.
     const auto laid = planFrom(*run.recording, catalogue, shown);

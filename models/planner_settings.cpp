@@ -25,7 +25,7 @@ std::optional<double> above(const QSettings &settings, const char *name, double 
     return isNumber && std::isfinite(number) && number >= least ? std::optional(number) : std::nullopt;
 }
 
-std::set<std::string> texts(const QSettings &settings, const char *name)
+std::set<std::string> storedTexts(const QSettings &settings, const char *name)
 {
     std::set<std::string> result;
     for (const QString &text : settings.value(keyOf(name)).toStringList())
@@ -86,11 +86,11 @@ PlannerSettings rememberedPlannerSettings()
     settings.mostDays = above(stored, "days", 1e-6);
     if (const auto margin = above(stored, "memoryMargin", 0); margin && *margin < 1)
         settings.memoryMargin = margin;
-    settings.avoidedDatacenters = texts(stored, "avoidedDatacenters");
-    settings.scenarios = texts(stored, "scenarios");
+    settings.avoidedDatacenters = storedTexts(stored, "avoidedDatacenters");
+    settings.scenarios = storedTexts(stored, "scenarios");
     settings.robustness =
         stored.value(keyOf("robustness")).toInt() == 1 ? Robustness::Expectation : Robustness::WorstCase;
-    const std::set<std::string> pins = texts(stored, "pins");
+    const std::set<std::string> pins = storedTexts(stored, "pins");
     for (const KeyRow &row : planKeys()) // no other key can be fixed
         if (pins.contains(row.path))
             settings.pins.insert(row.path);

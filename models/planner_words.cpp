@@ -20,12 +20,12 @@ namespace {
 
 constexpr double kNoGain = 0.0005; // a smaller share is none
 
-QString tr(const char *text)
+QString plannerText(const char *text)
 {
     return QCoreApplication::translate("Planner", text);
 }
 
-QString sentence(const std::string &reason)
+QString withoutFullStop(const std::string &reason)
 {
     QString text = QString::fromStdString(reason);
     while (text.endsWith(u'.'))
@@ -45,7 +45,7 @@ QString brokenMost(const PlanSearch &search, int most)
     QStringList parts;
     for (const auto &[reason, count] : reasons)
         if (parts.size() < most)
-            parts << QStringLiteral("%1 (%2)").arg(sentence(reason), countText(count));
+            parts << QStringLiteral("%1 (%2)").arg(withoutFullStop(reason), countText(count));
     return parts.join(QStringLiteral("; "));
 }
 
@@ -75,7 +75,7 @@ QString mostCommon(const PlanSearch &search, int most)
         for (const PruneCount &pruned : result->pruned) {
             if (parts.size() == most)
                 break;
-            parts << QStringLiteral("%1 (%2)").arg(sentence(pruned.reason), countText(pruned.count));
+            parts << QStringLiteral("%1 (%2)").arg(withoutFullStop(pruned.reason), countText(pruned.count));
         }
     return parts.join(QStringLiteral("; "));
 }
@@ -84,7 +84,7 @@ QString mostCommon(const PlanSearch &search, int most)
 
 QString reasonText(const std::string &reason)
 {
-    QString text = sentence(reason);
+    QString text = withoutFullStop(reason);
     if (!text.isEmpty())
         text[0] = text[0].toUpper();
     return text;
@@ -99,15 +99,15 @@ QString nameOf(Objective objective)
 {
     switch (objective) {
     case Objective::Throughput:
-        return tr("Throughput");
+        return plannerText("Throughput");
     case Objective::Cost:
-        return tr("Price per token");
+        return plannerText("Price per token");
     case Objective::Energy:
-        return tr("Energy per token");
+        return plannerText("Energy per token");
     case Objective::Time:
-        return tr("Time to train");
+        return plannerText("Time to train");
     case Objective::Gpus:
-        return tr("Fewest GPUs");
+        return plannerText("Fewest GPUs");
     }
     return {};
 }
@@ -116,15 +116,15 @@ QString meaningOf(Objective objective)
 {
     switch (objective) {
     case Objective::Throughput:
-        return tr("Most tokens per second");
+        return plannerText("Most tokens per second");
     case Objective::Cost:
-        return tr("Fewest dollars per million tokens");
+        return plannerText("Fewest dollars per million tokens");
     case Objective::Energy:
-        return tr("Fewest joules per token");
+        return plannerText("Fewest joules per token");
     case Objective::Time:
-        return tr("Fewest days for all training tokens");
+        return plannerText("Fewest days for all training tokens");
     case Objective::Gpus:
-        return tr("Fewest GPUs that keep the constraints; of those the fastest");
+        return plannerText("Fewest GPUs that keep the constraints; of those the fastest");
     }
     return {};
 }
@@ -133,15 +133,15 @@ QString nameOf(RowState state)
 {
     switch (state) {
     case RowState::Feasible:
-        return tr("feasible");
+        return plannerText("feasible");
     case RowState::OutOfConstraint:
-        return tr("out of constraints");
+        return plannerText("out of constraints");
     case RowState::Infeasible:
-        return tr("infeasible");
+        return plannerText("infeasible");
     case RowState::Outdone:
-        return tr("outdone");
+        return plannerText("outdone");
     case RowState::Refused:
-        return tr("refused");
+        return plannerText("refused");
     }
     return {};
 }
@@ -150,16 +150,17 @@ QString progressText(const PlanSearch::Progress &progress)
 {
     QStringList parts;
     if (progress.total > 0)
-        parts << tr("%1 of %2 combinations scored").arg(countText(progress.looked), countText(progress.total));
+        parts << plannerText("%1 of %2 combinations scored").arg(countText(progress.looked), countText(progress.total));
     else if (progress.space > progress.looked)
-        parts << tr("%1 combinations looked at, of %2").arg(countText(progress.looked), countText(progress.space));
+        parts << plannerText("%1 combinations looked at, of %2")
+                     .arg(countText(progress.looked), countText(progress.space));
     else
-        parts << tr("%1 combinations looked at").arg(countText(progress.looked));
-    parts << tr("%1 simulated").arg(countText(progress.simulated));
+        parts << plannerText("%1 combinations looked at").arg(countText(progress.looked));
+    parts << plannerText("%1 simulated").arg(countText(progress.simulated));
     if (progress.left > 0)
-        parts << tr("%1 left that may be better").arg(countText(progress.left));
+        parts << plannerText("%1 left that may be better").arg(countText(progress.left));
     if (progress.seconds > 0.05) {
-        parts << tr("%1 per second").arg(formatCount(double(progress.looked) / progress.seconds));
+        parts << plannerText("%1 per second").arg(formatCount(double(progress.looked) / progress.seconds));
         parts << formatDuration(progress.seconds);
     }
     return parts.join(QStringLiteral(" · "));
@@ -175,22 +176,22 @@ std::optional<double> gainOf(const SearchRow &before, const SearchRow &after)
 QString gainText(Objective objective, double gain)
 {
     if (std::abs(gain) < kNoGain)
-        return tr("no gain");
+        return plannerText("no gain");
     const bool isBetter = gain > 0;
     // The value is the inverse of the throughput: saving 8 % of the time is 8.7 % more of it.
     const double share = objective == Objective::Throughput && gain < 1 ? std::abs(1 / (1 - gain) - 1) : std::abs(gain);
     const QString percent = formatPercent(share);
     switch (objective) {
     case Objective::Throughput:
-        return (isBetter ? tr("%1 faster") : tr("%1 slower")).arg(percent);
+        return (isBetter ? plannerText("%1 faster") : plannerText("%1 slower")).arg(percent);
     case Objective::Cost:
-        return (isBetter ? tr("%1 cheaper") : tr("%1 more expensive")).arg(percent);
+        return (isBetter ? plannerText("%1 cheaper") : plannerText("%1 more expensive")).arg(percent);
     case Objective::Energy:
-        return (isBetter ? tr("%1 less energy") : tr("%1 more energy")).arg(percent);
+        return (isBetter ? plannerText("%1 less energy") : plannerText("%1 more energy")).arg(percent);
     case Objective::Time:
-        return (isBetter ? tr("%1 less time") : tr("%1 more time")).arg(percent);
+        return (isBetter ? plannerText("%1 less time") : plannerText("%1 more time")).arg(percent);
     case Objective::Gpus:
-        return (isBetter ? tr("%1 fewer GPUs") : tr("%1 more GPUs")).arg(percent);
+        return (isBetter ? plannerText("%1 fewer GPUs") : plannerText("%1 more GPUs")).arg(percent);
     }
     return percent;
 }
@@ -199,13 +200,13 @@ QString valueText(Objective objective, double value)
 {
     switch (objective) {
     case Objective::Throughput:
-        return tr("%1 tok/s").arg(formatCount(1 / value));
+        return plannerText("%1 tok/s").arg(formatCount(1 / value));
     case Objective::Cost:
-        return tr("%1 /Mtok").arg(formatUsd(value));
+        return plannerText("%1 /Mtok").arg(formatUsd(value));
     case Objective::Energy:
-        return tr("%1 J per token").arg(QString::number(value, 'g', 3));
+        return plannerText("%1 J per token").arg(QString::number(value, 'g', 3));
     case Objective::Time:
-        return tr("%1 days").arg(QString::number(value, 'g', 3));
+        return plannerText("%1 days").arg(QString::number(value, 'g', 3));
     case Objective::Gpus:
         break;
     }
@@ -216,8 +217,8 @@ QString robustName(const PlanSearch &search)
 {
     const SearchOptions &asked = search.asked();
     return search.state() == PlanSearch::State::Empty || asked.scenarios.empty() ? QString()
-        : asked.robustness == Robustness::WorstCase                              ? tr("Worst case")
-                                                                                 : tr("Mean of worlds");
+        : asked.robustness == Robustness::WorstCase                              ? plannerText("Worst case")
+                                                                                 : plannerText("Mean of worlds");
 }
 
 QString worldText(const PlanSearch &search, const SearchRow &row)
@@ -227,11 +228,11 @@ QString worldText(const PlanSearch &search, const SearchRow &row)
         return {};
     const QString value = valueText(asked.objective, row.value);
     if (asked.robustness == Robustness::Expectation)
-        return tr("Mean of %1 worlds: %2").arg(asked.scenarios.size() + 1).arg(value);
+        return plannerText("Mean of %1 worlds: %2").arg(asked.scenarios.size() + 1).arg(value);
     if (row.worstScenario < 0 || std::size_t(row.worstScenario) >= asked.scenarios.size())
-        return tr("No scenario is worse than the plan's own world: %1").arg(value);
+        return plannerText("No scenario is worse than the plan's own world: %1").arg(value);
     const Scenario &worst = asked.scenarios[std::size_t(row.worstScenario)];
-    return tr("Worst with “%1”: %2").arg(QString::fromStdString(worst.name), value);
+    return plannerText("Worst with “%1”: %2").arg(QString::fromStdString(worst.name), value);
 }
 
 QString figuresText(const SearchRow &row)
@@ -239,16 +240,16 @@ QString figuresText(const SearchRow &row)
     QStringList parts;
     const bool isSimulated = row.tokensPerSecond > 0;
     if (row.seconds > 0)
-        parts << (isSimulated ? tr("%1 per iteration") : tr("at least %1 per iteration"))
+        parts << (isSimulated ? plannerText("%1 per iteration") : plannerText("at least %1 per iteration"))
                      .arg(formatDuration(row.seconds));
     if (row.usdPerMillionTokens > 0)
-        parts << tr("%1 per million tokens").arg(formatUsd(row.usdPerMillionTokens));
+        parts << plannerText("%1 per million tokens").arg(formatUsd(row.usdPerMillionTokens));
     if (row.usdPerHour > 0)
-        parts << tr("%1 per hour").arg(formatUsd(row.usdPerHour));
+        parts << plannerText("%1 per hour").arg(formatUsd(row.usdPerHour));
     if (row.gpus > 0)
         parts << gpusText(row.gpus);
     if (row.fill > 0)
-        parts << tr("fullest GPU %1").arg(formatPercent(row.fill));
+        parts << plannerText("fullest GPU %1").arg(formatPercent(row.fill));
     return parts.join(QStringLiteral(" · "));
 }
 
@@ -260,7 +261,7 @@ QStringList differencesText(const Plan &before, const Plan &after, int most)
     if (lines.size() > most) {
         const auto more = lines.size() - (most - 1);
         lines.resize(most - 1);
-        lines << tr("and %1 more").arg(more);
+        lines << plannerText("and %1 more").arg(more);
     }
     return lines;
 }
@@ -280,38 +281,39 @@ QString bindingText(const PlanSearch &search)
     if (!better || !(value(*better) < best))
         return {};
     const QString gain = gainText(search.objective(), 1 - value(*better) / best);
-    return (isRobust ? tr("Binding: a plan that is %1 in the plan's own world was left out: %2.")
-                     : tr("Binding: a plan that is %1 was left out: %2."))
+    return (isRobust ? plannerText("Binding: a plan that is %1 in the plan's own world was left out: %2.")
+                     : plannerText("Binding: a plan that is %1 was left out: %2."))
         .arg(gain,
-            better->shortfall.empty()
-                ? sentence(better->reason)
-                : tr("%1 (%2)").arg(sentence(better->reason), QString::fromStdString(better->shortfall)));
+            better->shortfall.empty() ? withoutFullStop(better->reason)
+                                      : plannerText("%1 (%2)").arg(
+                                          withoutFullStop(better->reason), QString::fromStdString(better->shortfall)));
 }
 
 QString resultText(const PlanSearch &search)
 {
     switch (search.state()) {
     case PlanSearch::State::Empty:
-        return tr("The planner tries thousands of settings of this plan by simulation and keeps the best.");
+        return plannerText("The planner tries thousands of settings of this plan by simulation and keeps the best.");
     case PlanSearch::State::Searching:
-        return search.isStopping() ? tr("Stopping…") : tr("Searching…");
+        return search.isStopping() ? plannerText("Stopping…") : plannerText("Searching…");
     case PlanSearch::State::Refused:
-        return tr("There is nothing to search: %1.")
-            .arg(search.refusals().empty() ? tr("no reason is known") : sentence(search.refusals().front().what));
+        return plannerText("There is nothing to search: %1.")
+            .arg(search.refusals().empty() ? plannerText("no reason is known")
+                                           : withoutFullStop(search.refusals().front().what));
     case PlanSearch::State::Ended:
         break;
     }
     if (search.best().empty()) {
         if (const QString broken = brokenMost(search, 2); !broken.isEmpty())
-            return tr("Nothing feasible: no candidate that can run keeps the constraints: %1.").arg(broken);
+            return plannerText("Nothing feasible: no candidate that can run keeps the constraints: %1.").arg(broken);
         const QString why = mostCommon(search, 2);
-        return tr("Nothing feasible%1.")
-            .arg(why.isEmpty() ? QString() : tr(": what left most candidates out is %1").arg(why));
+        return plannerText("Nothing feasible%1.")
+            .arg(why.isEmpty() ? QString() : plannerText(": what left most candidates out is %1").arg(why));
     }
     const SearchResult &result = *search.result();
     QString text = reasonText(result.summary) + u'.';
     if (result.isStopped && !text.contains(QStringLiteral("stopped"), Qt::CaseInsensitive))
-        text = tr("Stopped. %1").arg(text);
+        text = plannerText("Stopped. %1").arg(text);
     if (const QString world = worldText(search, result.rows[result.best.front()]); !world.isEmpty())
         text += QStringLiteral(" %1.").arg(world);
     return text;
@@ -320,13 +322,13 @@ QString resultText(const PlanSearch &search)
 QString staleText(const PlanSearch &search)
 {
     if (search.state() == PlanSearch::State::Searching)
-        return search.isOfEarlierPlan() ? tr("The plan has been edited since this search began.") : QString();
+        return search.isOfEarlierPlan() ? plannerText("The plan has been edited since this search began.") : QString();
     if (search.state() == PlanSearch::State::Empty)
         return {};
     if (search.isOfEarlierPlan())
-        return tr("These results are of an earlier plan. Differences are told against the plan as it is now.");
+        return plannerText("These results are of an earlier plan. Differences are told against the plan as it is now.");
     if (search.isOfOtherSettings())
-        return tr("These results are of other settings or pins.");
+        return plannerText("These results are of other settings or pins.");
     return {};
 }
 

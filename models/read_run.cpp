@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-std::string text(const char *source)
+std::string readRunText(const char *source)
 {
     return QCoreApplication::translate("ReadRun", source).toStdString();
 }
@@ -49,7 +49,8 @@ ReadRun readRun(const QStringList &paths, const SourceOptions &options, const So
         for (const RecordedSource &source : recording->sources)
             found.errors.push_back({ ErrorCode::BadSyntax, source.file, source.refused, {} });
         if (found.errors.empty())
-            found.errors.push_back({ ErrorCode::CannotRead, nameOfRun(paths), text("there are no files in it"), {} });
+            found.errors.push_back(
+                { ErrorCode::CannotRead, nameOfRun(paths), readRunText("there are no files in it"), {} });
         return found;
     }
     if (recording->name.empty())

@@ -24,7 +24,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kDelayMs = 700;
-const QString kSuffix = QStringLiteral(".recovery");
+const QString kRecoverySuffix = QStringLiteral(".recovery");
 
 // One line of JSON that says whose plan it is and how long each plan after it is: first the plan before the edits, then
 // what each edit led to, as plan files.
@@ -92,7 +92,7 @@ std::optional<RecoveredPlan> readKept(const QString &file)
 std::vector<RecoveredPlan> readLeft(const QString &folder, const QString &own)
 {
     std::vector<RecoveredPlan> left;
-    for (const QFileInfo &info : QDir(folder).entryInfoList({ u'*' + kSuffix }, QDir::Files)) {
+    for (const QFileInfo &info : QDir(folder).entryInfoList({ u'*' + kRecoverySuffix }, QDir::Files)) {
         if (info.absoluteFilePath() == QFileInfo(own).absoluteFilePath())
             continue;
         QLockFile lock(info.absoluteFilePath() + QStringLiteral(".lock"));
@@ -137,7 +137,7 @@ Recovery::Recovery(QString folder, QObject *parent)
     m_delay.setInterval(kDelayMs);
     connect(&m_delay, &QTimer::timeout, this, &Recovery::write);
     if (!m_folder.isEmpty())
-        m_file = QDir(m_folder).filePath(QUuid::createUuid().toString(QUuid::WithoutBraces) + kSuffix);
+        m_file = QDir(m_folder).filePath(QUuid::createUuid().toString(QUuid::WithoutBraces) + kRecoverySuffix);
 }
 
 Recovery::~Recovery() = default;

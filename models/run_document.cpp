@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kTickMs = 50, kLeastThreads = 2;
+constexpr int kRunTickMs = 50, kLeastThreads = 2;
 
 } // namespace
 
@@ -31,7 +31,7 @@ RunDocument::RunDocument(Read read, QObject *parent)
     , d(std::make_unique<Private>())
 {
     d->readPaths = std::move(read);
-    d->tick.setInterval(kTickMs);
+    d->tick.setInterval(kRunTickMs);
     connect(&d->tick, &QTimer::timeout, this, [this] {
         {
             const std::scoped_lock lock(d->shared->mutex);

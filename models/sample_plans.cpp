@@ -11,7 +11,7 @@ namespace trainyard {
 
 namespace {
 
-const QString kSuffix = QStringLiteral(".trainyard.json");
+const QString kPlanSuffix = QStringLiteral(".trainyard.json");
 
 QStringList folders()
 {
@@ -40,8 +40,8 @@ QVector<SamplePlan> samplePlans()
     for (const QString &folder : folders()) {
         QVector<SamplePlan> samples;
         const QDir dir(folder);
-        for (const QString &name : dir.entryList({ u'*' + kSuffix }, QDir::Files, QDir::Name)) {
-            const QString id = name.chopped(kSuffix.size());
+        for (const QString &name : dir.entryList({ u'*' + kPlanSuffix }, QDir::Files, QDir::Name)) {
+            const QString id = name.chopped(kPlanSuffix.size());
             const QString title = titleOf(dir.filePath(name));
             samples.push_back({ id, title.isEmpty() ? id : title, dir.filePath(name) });
         }
@@ -54,7 +54,7 @@ QVector<SamplePlan> samplePlans()
 QString samplePath(const QString &id)
 {
     for (const QString &folder : folders()) {
-        if (const QString path = QDir(folder).filePath(id + kSuffix); QFile::exists(path))
+        if (const QString path = QDir(folder).filePath(id + kPlanSuffix); QFile::exists(path))
             return path;
     }
     return {};

@@ -52,7 +52,7 @@ std::vector<RankPin> pinsByGpu(const Plan &plan, StageLocation at)
     return pins;
 }
 
-template <class Change> PlanPtr changed(const Plan &plan, const PoolGpus &gpus, Change change)
+template <class Change> PlanPtr withChangedPins(const Plan &plan, const PoolGpus &gpus, Change change)
 {
     const Datacenter &place = plan.cluster.datacenters[std::size_t(gpus.at.datacenter)];
     const Pool &pool = poolAt(plan, gpus.at);
@@ -113,7 +113,7 @@ MicroBatches microBatchesFor(int samples, const GpuShare &share, bool mayResize)
 
 PlanPtr withPin(const Plan &plan, const PoolGpus &gpus, const SharePin &pin)
 {
-    return changed(plan, gpus, [&](RankPin &entry) {
+    return withChangedPins(plan, gpus, [&](RankPin &entry) {
         if (pin.work) {
             entry.microBatches = pin.work->count;
             entry.microBatch = pin.setsSize ? std::optional(pin.work->size) : entry.microBatch;
@@ -125,7 +125,7 @@ PlanPtr withPin(const Plan &plan, const PoolGpus &gpus, const SharePin &pin)
 
 PlanPtr withoutPin(const Plan &plan, const PoolGpus &gpus, bool ofWork, bool ofStates)
 {
-    return changed(plan, gpus, [&](RankPin &entry) {
+    return withChangedPins(plan, gpus, [&](RankPin &entry) {
         if (ofWork) {
             entry.microBatch.reset();
             entry.microBatches.reset();

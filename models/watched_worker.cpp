@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::chrono::milliseconds kRest { 200 };
+constexpr std::chrono::milliseconds kDefaultRest { 200 };
 
 } // namespace
 
@@ -21,7 +21,7 @@ WatchedWorker::WatchedWorker(Work work, QObject *parent)
           [this](const PlanPtr &plan, const std::stop_token &stop) { serve(plan, stop); })
 {
     m_rest.setSingleShot(true);
-    m_rest.setInterval(kRest);
+    m_rest.setInterval(kDefaultRest);
     connect(&m_rest, &QTimer::timeout, this, &WatchedWorker::start);
 }
 

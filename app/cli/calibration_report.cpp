@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/calibration_report.h"
 
+#include "app/cli/json_values_internal.h"
 #include "core/base/number_text.h"
 #include "core/report/text_table.h"
-
-#include <nlohmann/json.hpp>
 
 namespace trainyard::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char *kFormat = "trainyard.factors";
 constexpr std::size_t kMostFactors = 10000;

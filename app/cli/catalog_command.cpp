@@ -7,11 +7,11 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct CatalogOptions {
     std::string what, format;
 };
 
-int run(const Options &options)
+int runCatalog(const CatalogOptions &options)
 {
     static const std::map<std::string, CatalogueListing (*)(const Catalogue &)> listings { { "gpus", gpuListing },
         { "models", modelListing }, { "links", linkListing }, { "prices", priceListing }, { "stacks", stackListing },
@@ -24,13 +24,13 @@ int run(const Options &options)
 
 void addCatalogCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CatalogOptions>();
     const Subcommand command(app, "catalog", "List what the built-in catalogue knows, with sources in JSON");
     command.text("WHAT", options->what, "gpus, models, links, prices, stacks or schedules")
         .required()
         .oneOf({ "gpus", "models", "links", "prices", "stacks", "schedules" });
     addFormatOption(command, options->format, { "table", "json" });
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runCatalog(*options); });
 }
 
 } // namespace trainyard::cli

@@ -9,12 +9,12 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct CompareOptions {
     std::vector<std::string> plans, settings;
     std::string format;
 };
 
-int run(const Options &options)
+int runCompare(const CompareOptions &options)
 {
     Errors errors;
     if (std::count(options.plans.begin(), options.plans.end(), "-") > 1)
@@ -40,12 +40,12 @@ int run(const Options &options)
 
 void addCompareCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CompareOptions>();
     const Subcommand command(app, "compare", "Evaluate several plans and print them side by side, against the first");
     command.texts("PLAN", options->plans, "Two or more plan files; one may be -").required().times(2, 1000);
     addSetOption(command, options->settings);
     addFormatOption(command, options->format, { "table", "json", "csv" });
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runCompare(*options); });
 }
 
 } // namespace trainyard::cli

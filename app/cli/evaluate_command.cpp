@@ -14,13 +14,13 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct EvaluateOptions {
     std::string plan, format, trace, timeline;
     std::vector<std::string> settings;
     bool requireFeasible = false;
 };
 
-std::string inFormat(const Options &options, const EvaluationPtr &evaluation)
+std::string inFormat(const EvaluateOptions &options, const EvaluationPtr &evaluation)
 {
     const std::vector<NamedEvaluation> plans { { displayName(*evaluation->plan, options.plan), options.plan,
         evaluation } };
@@ -31,7 +31,7 @@ std::string inFormat(const Options &options, const EvaluationPtr &evaluation)
     return options.format == "md" ? markdownReport(plans) : metricsTable(*evaluation);
 }
 
-int run(const Options &options)
+int runEvaluate(const EvaluateOptions &options)
 {
     const std::vector<NamedFile> outputs { { "--trace", options.trace }, { "--timeline", options.timeline } };
     if (const Errors clashes = outputClashes(outputs, { options.plan }); !clashes.empty())
@@ -63,7 +63,7 @@ int run(const Options &options)
 
 void addEvaluateCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<EvaluateOptions>();
     const Subcommand command(
         app, "evaluate", "Simulate one training iteration of a plan, or all of its jobs, and print metrics");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
@@ -73,7 +73,7 @@ void addEvaluateCommand(CLI::App &app, int &exitCode)
     command.text("--timeline", options->timeline, "Also write the timeline as a table").shownAs("OUT.csv");
     command.flag("--require-feasible", options->requireFeasible,
         "Exit with 1 where the plan does not fit or cannot be placed; of a plan with jobs, where none of them can run");
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runEvaluate(*options); });
 }
 
 } // namespace trainyard::cli

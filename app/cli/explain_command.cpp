@@ -17,7 +17,7 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct ExplainOptions {
     std::string plan, format, objective; // objective: throughput where it is not given
     int microBatches = -1; // not given
     bool baselines = false, jobs = false;
@@ -80,7 +80,7 @@ PartEffects partEffects(const Evaluation &evaluation)
 }
 
 /// What other ways of sharing would do with the same GPUs.
-int compareSharing(const Options &options, const PlanPtr &plan)
+int compareSharing(const ExplainOptions &options, const PlanPtr &plan)
 {
     RunPool &pool = RunPool::shared();
     const auto baselines = sharingResults(kSharingBaselines, plan, builtinCatalogue(), pool);
@@ -90,7 +90,7 @@ int compareSharing(const Options &options, const PlanPtr &plan)
 }
 
 /// What else could be done with the jobs of a plan.
-int compareJobs(const Options &options, const PlanPtr &plan)
+int compareJobs(const ExplainOptions &options, const PlanPtr &plan)
 {
     Interruption interruption;
     EvaluationWorkspace workspace;
@@ -114,7 +114,7 @@ int compareJobs(const Options &options, const PlanPtr &plan)
     return printed != kDone ? printed : int(kInterrupted);
 }
 
-int explain(const Options &options)
+int explain(const ExplainOptions &options)
 {
     const auto plan = loadPlan(options.plan, options.settings);
     if (!plan)
@@ -158,7 +158,7 @@ int explain(const Options &options)
 
 void addExplainCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ExplainOptions>();
     const Subcommand command(app, "explain",
         "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what binds, what "
         "one "

@@ -19,12 +19,12 @@ namespace {
 constexpr std::pair<const char *, LaunchTarget> kLaunches[] { { "megatron", LaunchTarget::Megatron },
     { "torchtitan", LaunchTarget::Torchtitan }, { "slurm", LaunchTarget::Slurm } };
 
-struct Options {
+struct ExportOptions {
     std::string plan, to, out = "-";
     std::vector<std::string> settings;
 };
 
-int run(const Options &options)
+int runExport(const ExportOptions &options)
 {
     if (const Errors clashes = outputClashes({ { "--out", options.out } }, { options.plan }); !clashes.empty())
         return fail(clashes);
@@ -66,7 +66,7 @@ int run(const Options &options)
 
 void addExportCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ExportOptions>();
     const Subcommand command(
         app, "export", "Write the timeline of a plan for other tools, or the command that starts its training");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
@@ -79,7 +79,7 @@ void addExportCommand(CLI::App &app, int &exitCode)
         .oneOf({ "chrome-trace", "csv", "dot", "megatron", "torchtitan", "slurm" });
     command.text("--out", options->out, "File to write; standard output without it").shownAs("PATH");
     addSetOption(command, options->settings);
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runExport(*options); });
 }
 
 } // namespace trainyard::cli

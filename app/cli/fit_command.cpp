@@ -15,7 +15,7 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct FitOptions {
     std::string plan, format, out;
     std::vector<std::string> settings;
 };
@@ -31,7 +31,7 @@ int stoppedEarly()
     return kInterrupted;
 }
 
-int run(const Options &options)
+int runFit(const FitOptions &options)
 {
     const std::vector<NamedFile> outputs { { "--out", options.out } };
     Errors clashes = outputClashes(outputs, { options.plan });
@@ -70,7 +70,7 @@ int run(const Options &options)
 
 void addFitCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<FitOptions>();
     const Subcommand command(app, "fit",
         "Make a plan fit its GPUs by the cheapest steps of the memory ladder, and suggest uses of the headroom that is "
         "left");
@@ -78,7 +78,7 @@ void addFitCommand(CLI::App &app, int &exitCode)
     command.text("--out", options->out, "Write the plan that fits to this file").shownAs("PLAN");
     addSetOption(command, options->settings);
     addFormatOption(command, options->format, { "table", "json" });
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runFit(*options); });
 }
 
 } // namespace trainyard::cli

@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 
 constexpr const char *kRecordingName = ".trainyard-recording", *kPlanName = ".trainyard.json";
 
-struct Options {
+struct ImportOptions {
     std::vector<std::string> sources;
     std::string out, base, format;
     [[nodiscard]] bool wantsPlan() const { return out.ends_with(kPlanName); }
 };
 
 /// An output that lies in a folder of sources would be one of them when the command runs again.
-Errors liesAmongSources(const Options &options)
+Errors liesAmongSources(const ImportOptions &options)
 {
     std::error_code error;
     const fs::path out = fs::weakly_canonical(outputTarget(options.out), error);
@@ -48,7 +48,7 @@ Errors liesAmongSources(const Options &options)
     return {};
 }
 
-Errors faultsOfOptions(const Options &options)
+Errors faultsOfOptions(const ImportOptions &options)
 {
     if (!options.wantsPlan() && !options.out.ends_with(kRecordingName))
         return { { ErrorCode::BadValue, "--out " + options.out, "does not tell what to write",
@@ -77,7 +77,7 @@ Expected<void> writeIt(const Recording &recording, const std::string &path, cons
 }
 
 /// Adds what the plan is made of to the report. Errors: those of the sources, and of a base that cannot be read.
-Errors writePlanOf(const Recording &recording, const Options &options, ImportReport &report)
+Errors writePlanOf(const Recording &recording, const ImportOptions &options, ImportReport &report)
 {
     PlanPtr base = std::make_shared<const Plan>();
     if (!options.base.empty()) {
@@ -101,7 +101,7 @@ Errors writePlanOf(const Recording &recording, const Options &options, ImportRep
     return {};
 }
 
-int run(const Options &options)
+int runImport(const ImportOptions &options)
 {
     if (const Errors faults = faultsOfOptions(options); !faults.empty())
         return fail(faults);
@@ -138,7 +138,7 @@ int run(const Options &options)
 
 void addImportCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ImportOptions>();
     const Subcommand command(
         app, "import", "Read what a run left behind, and write it as one recording, or as the plan that it tells of");
     command
@@ -150,7 +150,7 @@ void addImportCommand(CLI::App &app, int &exitCode)
         .shownAs("PLAN|RECORDING");
     command.text("--base", options->base, "Plan that has what the sources do not tell").shownAs("PLAN");
     addFormatOption(command, options->format, { "table", "json" });
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runImport(*options); });
 }
 
 } // namespace trainyard::cli

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/import_report.h"
 
+#include "app/cli/json_values_internal.h"
 #include "core/base/number_text.h"
-
-#include <nlohmann/json.hpp>
 
 #include <map>
 
@@ -11,10 +10,9 @@ namespace trainyard::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Lines = std::vector<ImportReport::Line>;
 
-std::string counted(std::size_t count, const char *one, const char *many)
+std::string numbered(std::size_t count, const char *one, const char *many)
 {
     return wholeText(double(count)) + " " + (count == 1 ? one : many);
 }
@@ -25,13 +23,13 @@ std::string shown(const std::vector<const ImportReport::Line *> &alike, bool cou
     std::int64_t count = 0;
     for (const ImportReport::Line *line : alike)
         count += line->count;
-    const std::string files = alike.size() > 1 ? counted(alike.size(), "file", "files") : first.file;
+    const std::string files = alike.size() > 1 ? numbered(alike.size(), "file", "files") : first.file;
     const std::string number = count > 0 ? wholeText(double(count)) : "";
     return "  " + (files.empty() ? "" : files + ": ") + (number.empty() || countsEntries ? "" : number + " × ")
         + first.text + (number.empty() || !countsEntries ? "" : ", " + number + " entries") + "\n";
 }
 
-std::string section(const char *heading, const Lines &lines, bool countsEntries = false)
+std::string groupedSection(const char *heading, const Lines &lines, bool countsEntries = false)
 {
     std::vector<std::vector<const ImportReport::Line *>> groups;
     std::map<std::string_view, std::size_t> groupOf;
@@ -83,7 +81,7 @@ std::string contentsOf(const Recording &recording)
     std::string text;
     const auto add = [&](std::size_t count, const char *one, const char *many) {
         if (count > 0)
-            text += (text.empty() ? "" : ", ") + counted(count, one, many);
+            text += (text.empty() ? "" : ", ") + numbered(count, one, many);
     };
     add(recording.ranks.size(), "rank", "ranks");
     add(recording.spanCount(), "span", "spans");
@@ -103,9 +101,10 @@ std::string contentsOf(const Recording &recording)
 
 std::string tableOf(const ImportReport &report)
 {
-    return section("Taken", report.taken, true) + section("Notes", report.notes) + section("Plan", report.planned)
-        + section("Assumed", report.assumed) + section("Ignored", report.ignored) + section("Refused", report.refused)
-        + "Wrote " + report.written + (report.wrote.empty() ? "" : ": " + report.wrote) + "\n";
+    return groupedSection("Taken", report.taken, true) + groupedSection("Notes", report.notes)
+        + groupedSection("Plan", report.planned) + groupedSection("Assumed", report.assumed)
+        + groupedSection("Ignored", report.ignored) + groupedSection("Refused", report.refused) + "Wrote "
+        + report.written + (report.wrote.empty() ? "" : ": " + report.wrote) + "\n";
 }
 
 std::string jsonOf(const ImportReport &report)

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN(); // an option that was not named
 
-struct Options {
+struct OptimizeOptions {
     std::string plan, format, out, objective = "throughput", robust = "worst";
     std::vector<std::string> settings, fixed, scenarios, datacenters;
     double mostUsdPerHour = kNone, leastTokensPerSecond = kNone, mostDays = kNone, memoryMargin = kNone,
@@ -48,7 +48,7 @@ std::vector<std::string> split(const std::vector<std::string> &lists)
     return parts;
 }
 
-ExpectedAll<SearchOptions> searchOptions(const Options &options, const Plan &plan)
+ExpectedAll<SearchOptions> searchOptions(const OptimizeOptions &options, const Plan &plan)
 {
     SearchOptions search;
     for (const Objective objective :
@@ -121,7 +121,7 @@ Errors fromOptions(Errors errors, const std::string &path)
 }
 
 /// Whether GPUs that the best plan does not use are not to be paid for. Worlds may need them: those stay.
-bool dropsIdle(const SearchOptions &asked, const Options &options)
+bool dropsIdle(const SearchOptions &asked, const OptimizeOptions &options)
 {
     const bool isAboutMoney = asked.constraints.mostUsdPerHour || asked.constraints.mostGpus
         || asked.objective == Objective::Cost || asked.objective == Objective::Energy
@@ -155,7 +155,7 @@ std::vector<std::string> notLaunched(const Evaluation &evaluation)
     return why;
 }
 
-int run(const Options &options)
+int runOptimize(const OptimizeOptions &options)
 {
     const std::vector<NamedFile> outputs { { "--out", options.out } };
     Errors clashes = outputClashes(outputs, { options.plan });
@@ -202,7 +202,7 @@ int run(const Options &options)
     return !found->best.empty() ? kDone : found->isComplete ? kInfeasible : kNotFinished;
 }
 
-void addConstraints(const Subcommand &command, Options &options)
+void addConstraints(const Subcommand &command, OptimizeOptions &options)
 {
     command.real("--max-usd-per-hour", options.mostUsdPerHour, "Budget of the GPUs that are used, egress included")
         .shownAs("X");
@@ -229,7 +229,7 @@ void addConstraints(const Subcommand &command, Options &options)
 
 void addOptimizeCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<OptimizeOptions>();
     const Subcommand command(app, "optimize",
         "Search for the best plan on this cluster: parallel degrees, schedule, memory, placement and WAN use, by an "
         "objective within constraints");
@@ -274,7 +274,7 @@ void addOptimizeCommand(CLI::App &app, int &exitCode)
     addFormatOption(command, options->format, { "table", "json" });
     command.exitCodes("1 no plan of its space keeps the constraints, which is proven; 4 none was found, and the search "
                       "was not finished");
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runOptimize(*options); });
 }
 
 } // namespace trainyard::cli

@@ -11,12 +11,12 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct ReportOptions {
     std::vector<std::string> plans, settings;
     std::string out;
 };
 
-int run(const Options &options)
+int runReport(const ReportOptions &options)
 {
     const bool isHtml = options.out.ends_with(".html") || options.out.ends_with(".htm");
     const bool isMarkdown = options.out.ends_with(".md"), isPdf = options.out.ends_with(".pdf");
@@ -55,7 +55,7 @@ int run(const Options &options)
 
 void addReportCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ReportOptions>();
     const Subcommand command(app, "report", "Write a page about one plan, or about several against the first");
     command.texts("PLAN", options->plans, "Plan files; one may be -").required();
     command
@@ -64,7 +64,7 @@ void addReportCommand(CLI::App &app, int &exitCode)
         .required()
         .shownAs("OUT.html|OUT.pdf|OUT.md");
     addSetOption(command, options->settings);
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runReport(*options); });
 }
 
 } // namespace trainyard::cli

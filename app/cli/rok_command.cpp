@@ -10,12 +10,12 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct RokOptions {
     std::string plan, format;
     std::vector<std::string> settings;
 };
 
-int run(const Options &options)
+int runRok(const RokOptions &options)
 {
     const auto loaded = loadPlan(options.plan, options.settings);
     if (!loaded)
@@ -45,13 +45,13 @@ int run(const Options &options)
 
 void addRokCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<RokOptions>();
     const Subcommand command(app, "rok",
         "Recompute, offload or keep: what each way of treating activations takes and reaches, over micro-batch sizes");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     addSetOption(command, options->settings);
     addFormatOption(command, options->format, { "table", "json", "csv" });
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runRok(*options); });
 }
 
 } // namespace trainyard::cli

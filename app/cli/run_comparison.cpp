@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/run_comparison.h"
 
+#include "app/cli/json_values_internal.h"
 #include "app/cli/run_sources.h"
+#include "app/cli/run_text.h"
 #include "core/base/number_text.h"
 #include "core/report/text_table.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,6 @@
 namespace trainyard::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostSteps = 24; // rows of a table; JSON has all
 
@@ -26,19 +24,6 @@ std::string idOf(DifferenceKind kind)
     for (char &c : id)
         c = c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
     return id;
-}
-
-std::string signedSeconds(double seconds)
-{
-    if (std::abs(seconds) < 5e-10)
-        return "0 s";
-    return (seconds > 0 ? "+" : "−") + secondsText(std::abs(seconds));
-}
-
-std::string oneLine(std::string text)
-{
-    std::ranges::replace(text, '\n', ' ');
-    return text;
 }
 
 std::string differenceTable(const DifferenceTable &table, bool isOfRuns)
@@ -84,14 +69,6 @@ std::string stepTable(const RunOverlay &overlay)
     if (steps.size() > kMostSteps)
         all += "and " + std::to_string(steps.size() - kMostSteps) + " more steps; --format json has all\n";
     return all + "Median " + secondsText(overlay.run->medianSeconds) + "\n";
-}
-
-std::string section(const char *heading, const std::vector<std::string> &sentences)
-{
-    std::string text = sentences.empty() ? "" : "\n" + std::string(heading) + "\n";
-    for (const std::string &sentence : sentences)
-        text += "  " + oneLine(sentence) + "\n";
-    return text;
 }
 
 /// Of the overlay, of its run, of its differences: each once.

@@ -16,12 +16,12 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct SweepCommandOptions {
     SweepOptions sweep;
     std::string slurm;
 };
 
-int writeScript(const Options &options)
+int writeScript(const SweepCommandOptions &options)
 {
     Errors errors;
     if (options.sweep.plan == "-")
@@ -38,7 +38,7 @@ int writeScript(const Options &options)
     return written ? kDone : fail({ written.error() });
 }
 
-int sweep(const Options &options)
+int sweep(const SweepCommandOptions &options)
 {
     const auto prepared = preparedSweep(options.sweep);
     if (!prepared)
@@ -77,7 +77,7 @@ int sweep(const Options &options)
 
 void addSweepCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<SweepCommandOptions>();
     const Subcommand command(app, "sweep",
         "Evaluate a plan with every combination of values of some keys: a row each, as CSV or JSON lines");
     addSweepOptions(command, options->sweep);

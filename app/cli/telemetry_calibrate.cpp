@@ -19,12 +19,12 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct TelemetryCalibrateOptions {
     std::string plan, format, out, factors, use;
     std::vector<std::string> sources, accept;
 };
 
-Errors faultsOf(const Options &options)
+Errors faultsOf(const TelemetryCalibrateOptions &options)
 {
     if (options.sources.empty() == options.use.empty())
         return { { ErrorCode::BadValue, options.use.empty() ? "SOURCE" : "--use " + options.use,
@@ -44,7 +44,8 @@ Errors faultsOf(const Options &options)
 }
 
 /// Named ones, or all that may be accepted. Errors: ids that there are not, or that were refused.
-Errors choose(const Options &options, const CalibrationProposal &proposal, std::vector<std::string> &ids)
+Errors choose(
+    const TelemetryCalibrateOptions &options, const CalibrationProposal &proposal, std::vector<std::string> &ids)
 {
     Errors faults;
     std::string known;
@@ -70,7 +71,8 @@ Errors choose(const Options &options, const CalibrationProposal &proposal, std::
     return faults;
 }
 
-ExpectedAll<CalibrationProposal> learnt(const Options &options, const Evaluation &plan, const std::stop_token &stop)
+ExpectedAll<CalibrationProposal> learnt(
+    const TelemetryCalibrateOptions &options, const Evaluation &plan, const std::stop_token &stop)
 {
     if (!options.use.empty()) {
         const auto text = readTextFile(options.use, "a file that --factors wrote");
@@ -107,7 +109,7 @@ std::string learnedText(const Evaluation &before, const Evaluation &after)
     return text;
 }
 
-int run(const Options &options)
+int runTelemetryCalibrate(const TelemetryCalibrateOptions &options)
 {
     if (const Errors faults = faultsOf(options); !faults.empty())
         return fail(faults);
@@ -152,7 +154,7 @@ int run(const Options &options)
 
 void addTelemetryCalibrate(const Subcommand &telemetry, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TelemetryCalibrateOptions>();
     const Subcommand calibrate(telemetry, "calibrate",
         "What a run teaches about the plan's hardware and software, as factors with their errors, and the plan with "
         "them");
@@ -165,7 +167,7 @@ void addTelemetryCalibrate(const Subcommand &telemetry, int &exitCode)
     calibrate.text("--factors", options->factors, "Write the factors there, for other plans").shownAs("FILE");
     calibrate.text("--use", options->use, "Take factors that --factors wrote, instead of sources").shownAs("FILE");
     addFormatOption(calibrate, options->format, { "table", "json" });
-    calibrate.callback([options, &exitCode] { exitCode = run(*options); });
+    calibrate.callback([options, &exitCode] { exitCode = runTelemetryCalibrate(*options); });
 }
 
 } // namespace trainyard::cli

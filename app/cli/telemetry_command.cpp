@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `telemetry summarize`: how each rank of a recorded run spent its time.
 #include "app/cli/command.h"
+#include "app/cli/json_values_internal.h"
 #include "app/cli/run_sources.h"
 #include "app/cli/signals.h"
 
@@ -8,8 +9,6 @@
 #include "core/base/ranges_text.h"
 #include "core/report/text_table.h"
 #include "core/telemetry/summarize.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -19,20 +18,13 @@ namespace trainyard::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-struct Options {
+struct TelemetrySummarizeOptions {
     std::vector<std::string> sources;
     std::string format;
 };
 
-template <class T> Json jsonOf(const std::optional<T> &value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
 /// "Of steps 10 to 13 the last does not count, as HTA has it", and so on: each once.
-std::vector<std::string> notesOf(const std::vector<RankSummary> &summary, const Recording &recording)
+std::vector<std::string> notesOfSummary(const std::vector<RankSummary> &summary, const Recording &recording)
 {
     std::vector<std::string> notes = notesOfSources(recording);
     const auto add = [&](std::string note) {
@@ -63,7 +55,7 @@ std::string summaryJson(const std::vector<RankSummary> &summary, const std::vect
             { "kernel_time_us", time(&TemporalBreakdown::kernelTime) },
             { "compute_us", time(&TemporalBreakdown::compute) },
             { "non_compute_us", time(&TemporalBreakdown::nonCompute) }, { "idle_us", time(&TemporalBreakdown::idle) },
-            { "communication_overlap", jsonOf(rank.communicationOverlap) }, { "file", rank.file },
+            { "communication_overlap", jsonOrNull(rank.communicationOverlap) }, { "file", rank.file },
             { "reason", rank.reason.empty() ? Json(nullptr) : Json(rank.reason) }, { "steps", rank.steps } });
     }
     json["notes"] = notes;
@@ -97,7 +89,7 @@ std::string summaryTable(const std::vector<RankSummary> &summary, const std::vec
     return text;
 }
 
-int run(const Options &options)
+int runTelemetrySummarize(const TelemetrySummarizeOptions &options)
 {
     Interruption interruption;
     const auto recording = readRun(options.sources, interruption.token());
@@ -114,7 +106,7 @@ int run(const Options &options)
         return fail(faults.empty() ? Errors { none } : faults);
     }
     const std::vector<RankSummary> summary = summarize(*recording);
-    const std::vector<std::string> notes = notesOf(summary, *recording);
+    const std::vector<std::string> notes = notesOfSummary(summary, *recording);
     const int printed =
         print(options.format == "json" ? summaryJson(summary, notes) : summaryTable(summary, notes), options.format);
     if (std::ranges::none_of(summary, [](const RankSummary &rank) { return rank.breakdown.has_value(); }))
@@ -130,13 +122,13 @@ int run(const Options &options)
 
 void addTelemetryCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TelemetrySummarizeOptions>();
     const Subcommand telemetry(app, "telemetry", "Recordings of real runs");
     const Subcommand summarize(telemetry, "summarize",
         "How each rank's GPU spent its time: computation, communication and memory, nothing; as HTA counts it");
     summarize.texts("SOURCE", options->sources, "Traces of the ranks, recordings, or folders of them").required();
     addFormatOption(summarize, options->format, { "table", "json" });
-    summarize.callback([options, &exitCode] { exitCode = run(*options); });
+    summarize.callback([options, &exitCode] { exitCode = runTelemetrySummarize(*options); });
     addTelemetryCompare(telemetry, exitCode);
     addTelemetryCalibrate(telemetry, exitCode);
     addTelemetryVerdict(telemetry, exitCode);

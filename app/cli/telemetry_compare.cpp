@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kNoStep = std::numeric_limits<int>::min();
 
-struct Options {
+struct TelemetryCompareOptions {
     std::string reference, format;
     std::vector<std::string> sources;
     int step = kNoStep;
@@ -75,7 +75,7 @@ ExpectedAll<RunPtr> loadRun(const std::vector<std::string> &sources, const std::
 }
 
 /// Of a step that the run does not have.
-Errors refusedStep(const Options &options, const Run &run)
+Errors refusedStep(const TelemetryCompareOptions &options, const Run &run)
 {
     if (options.step == kNoStep || stepIndex(run, options.step) >= 0)
         return {};
@@ -88,7 +88,7 @@ int stopped(const Errors &errors)
     return errors.front().code == ErrorCode::Cancelled ? stoppedBefore("the runs were compared") : fail(errors);
 }
 
-int run(const Options &options)
+int runTelemetryCompare(const TelemetryCompareOptions &options)
 {
     Interruption interruption;
     const bool isOfRuns = isRun(options.reference);
@@ -126,7 +126,7 @@ int run(const Options &options)
 
 void addTelemetryCompare(const Subcommand &telemetry, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TelemetryCompareOptions>();
     const Subcommand compare(telemetry, "compare",
         "Where the time of a run's step went, beside a plan or another run: differences by kind of work, steps, "
         "stragglers, slow links");
@@ -134,7 +134,7 @@ void addTelemetryCompare(const Subcommand &telemetry, int &exitCode)
     compare.texts("SOURCE", options->sources, "Recordings, traces and logs of the run, or folders of them").required();
     compare.number("--step", options->step, "Number of the step; the typical one without it").shownAs("N");
     addFormatOption(compare, options->format, { "table", "json" });
-    compare.callback([options, &exitCode] { exitCode = run(*options); });
+    compare.callback([options, &exitCode] { exitCode = runTelemetryCompare(*options); });
 }
 
 } // namespace trainyard::cli

@@ -33,7 +33,7 @@ namespace {
 using live::SourceState;
 using live::SourceStatus;
 
-struct Options {
+struct TelemetryRecordOptions {
     LiveOptions live;
     std::vector<std::string> addresses;
     std::string out;
@@ -55,7 +55,7 @@ std::string lineOf(const SourceStatus &status)
 
 class Recorder {
 public:
-    explicit Recorder(const Options &options)
+    explicit Recorder(const TelemetryRecordOptions &options)
         : m_options(options)
         , m_progress("")
     {
@@ -187,7 +187,7 @@ private:
             + wholeText(std::round(m_rate)) + " events/s, " + bytesText(dropped) + " dropped";
     }
 
-    const Options &m_options;
+    const TelemetryRecordOptions &m_options;
     mutable live::Session m_session;
     Progress m_progress;
     Clock::time_point m_begun = Clock::now(), m_counted = Clock::now();
@@ -197,7 +197,7 @@ private:
     std::vector<std::pair<std::uint32_t, SourceStatus>> m_last;
 };
 
-ExpectedAll<std::vector<live::Address>> addressesOf(const Options &options)
+ExpectedAll<std::vector<live::Address>> addressesOf(const TelemetryRecordOptions &options)
 {
     Errors faults;
     std::vector<live::Address> addresses;
@@ -226,7 +226,7 @@ ExpectedAll<std::vector<live::Address>> addressesOf(const Options &options)
     return addresses;
 }
 
-int record(const Options &options)
+int record(const TelemetryRecordOptions &options)
 {
     const auto addresses = addressesOf(options);
     if (!addresses)
@@ -258,7 +258,7 @@ int record(const Options &options)
 
 void addTelemetryRecord(const Subcommand &telemetry, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TelemetryRecordOptions>();
     const Subcommand command(telemetry, "record",
         "What live sources tell, kept as a recording: until Ctrl-C, until "
         "they are over, or for some seconds or steps");

@@ -20,14 +20,14 @@ namespace {
 using live::SourceState;
 using live::SourceStatus;
 
-struct Options {
+struct TelemetryReplayOptions {
     LiveOptions live;
     std::string recording, to, at;
     bool isOnce = false;
 };
 
 /// The recording, or the exit code of why there is none.
-std::expected<Recording, int> read(const Options &options, const std::stop_token &stop)
+std::expected<Recording, int> read(const TelemetryReplayOptions &options, const std::stop_token &stop)
 {
     auto recording = readRun({ options.recording }, stop);
     if (!recording)
@@ -42,7 +42,7 @@ std::expected<Recording, int> read(const Options &options, const std::stop_token
     return std::move(*recording);
 }
 
-live::ServeOptions servedWith(const Options &options, const std::stop_token &stop, Progress &progress)
+live::ServeOptions servedWith(const TelemetryReplayOptions &options, const std::stop_token &stop, Progress &progress)
 {
     live::ServeOptions serve;
     serve.speed = options.live.speed;
@@ -63,7 +63,7 @@ live::ServeOptions servedWith(const Options &options, const std::stop_token &sto
     return serve;
 }
 
-int replay(const Options &options)
+int replay(const TelemetryReplayOptions &options)
 {
     const auto to = live::parseAddress(options.to);
     if (!to)
@@ -83,7 +83,7 @@ int replay(const Options &options)
     return interruption.token().stop_requested() ? stoppedBefore("all of it was told") : int(kDone);
 }
 
-int serve(const Options &options)
+int serve(const TelemetryReplayOptions &options)
 {
     const auto at = live::parseAddress("listen:" + options.at);
     if (!at) {
@@ -117,7 +117,7 @@ int serve(const Options &options)
 
 void addTelemetryReplay(const Subcommand &telemetry, int &exitCode)
 {
-    const auto told = std::make_shared<Options>();
+    const auto told = std::make_shared<TelemetryReplayOptions>();
     const Subcommand replaying(telemetry, "replay", "Tell a recording to somebody who listens, as if it happened now");
     replaying.text("RECORDING", told->recording, "A recording, or any file of a run").required();
     replaying.text("--to", told->to, "tcp://HOST:PORT, tls://HOST:PORT, ws://HOST:PORT/PATH or wss://…")
@@ -128,7 +128,7 @@ void addTelemetryReplay(const Subcommand &telemetry, int &exitCode)
     addTrustOptions(replaying, told->live);
     replaying.callback([told, &exitCode] { exitCode = replay(*told); });
 
-    const auto served = std::make_shared<Options>();
+    const auto served = std::make_shared<TelemetryReplayOptions>();
     const Subcommand serving(telemetry, "serve", "Tell a recording to everybody who connects, each from its beginning");
     serving.text("RECORDING", served->recording, "A recording, or any file of a run").required();
     serving.text("--at", served->at, "HOST:PORT, or PORT of this machine alone; 0: any that is free")

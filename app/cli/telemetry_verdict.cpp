@@ -2,7 +2,9 @@
 // `telemetry verdict`: what a run's files alone say of it: its plan, the prediction, the measured steps, and why they
 // differ.
 #include "app/cli/command.h"
+#include "app/cli/json_values_internal.h"
 #include "app/cli/run_sources.h"
+#include "app/cli/run_text.h"
 #include "app/cli/signals.h"
 
 #include "core/base/number_text.h"
@@ -11,42 +13,16 @@
 #include "core/report/text_table.h"
 #include "core/verdict/judge_run.h"
 
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
 #include <cmath>
 
 namespace trainyard::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-struct Options {
+struct TelemetryVerdictOptions {
     std::vector<std::string> sources, settings;
     std::string plan, base, format;
 };
-
-std::string oneLine(std::string text)
-{
-    std::ranges::replace(text, '\n', ' ');
-    return text;
-}
-
-std::string section(const char *heading, const std::vector<std::string> &sentences)
-{
-    std::string text = sentences.empty() ? "" : "\n" + std::string(heading) + "\n";
-    for (const std::string &sentence : sentences)
-        text += "  " + oneLine(sentence) + "\n";
-    return text;
-}
-
-std::string signedSeconds(double seconds)
-{
-    if (std::abs(seconds) < 5e-10)
-        return "0 s";
-    return (seconds > 0 ? "+" : "−") + secondsText(std::abs(seconds));
-}
 
 std::string partsTable(const RunVerdict &verdict)
 {
@@ -136,11 +112,6 @@ std::string tableOf(const JudgedRun &judged)
     return text;
 }
 
-template <class T> Json told(const std::optional<T> &value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
 Json jsonOf(const MemoryVerdict &memory)
 {
     Json parts = Json::array();
@@ -155,9 +126,9 @@ Json jsonOf(const MemoryVerdict &memory)
 std::string jsonOf(const JudgedRun &judged)
 {
     const Metrics &metrics = judged.evaluation->metrics;
-    Json json { { "headline", nullptr }, { "in_range", nullptr }, { "predicted_s", told(metrics.iterationTime) },
+    Json json { { "headline", nullptr }, { "in_range", nullptr }, { "predicted_s", jsonOrNull(metrics.iterationTime) },
         { "measured_s", nullptr },
-        { "range_s", { told(metrics.confidence.iterationLow), told(metrics.confidence.iterationHigh) } },
+        { "range_s", { jsonOrNull(metrics.confidence.iterationLow), jsonOrNull(metrics.confidence.iterationHigh) } },
         { "confidence", metrics.confidence.label }, { "parts", Json::array() }, { "causes", Json::array() },
         { "doubts", Json::array() } };
     if (judged.verdict) {
@@ -178,7 +149,7 @@ std::string jsonOf(const JudgedRun &judged)
     json["steps"] = judged.run->steps.size();
     const MemoryVerdict *memory = judged.verdict && judged.verdict->memory ? &*judged.verdict->memory : nullptr;
     json["memory_bytes"] = { { "predicted", metrics.memory ? Json(metrics.memory->peak) : Json(nullptr) },
-        { "measured", told(memoryOf(judged)) } };
+        { "measured", jsonOrNull(memoryOf(judged)) } };
     if (memory)
         json["memory_bytes"] = { { "predicted", memory->predictedBytes }, { "measured", memory->measuredBytes } };
     json["memory"] = memory ? jsonOf(*memory) : Json(nullptr);
@@ -194,7 +165,7 @@ ExpectedAll<PlanPtr> maybePlan(const std::string &path)
     return path.empty() ? ExpectedAll<PlanPtr>(nullptr) : loadPlan(path);
 }
 
-int run(const Options &options)
+int runTelemetryVerdict(const TelemetryVerdictOptions &options)
 {
     if (!options.plan.empty() && !options.base.empty())
         return fail({ { ErrorCode::BadValue, "--base " + options.base, "is of no use beside --plan",
@@ -239,7 +210,7 @@ int run(const Options &options)
 
 void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TelemetryVerdictOptions>();
     const Subcommand verdict(telemetry, "verdict",
         "What a run's files alone tell: its plan, what that predicts, what was measured, and where they differ");
     verdict.texts("SOURCE", options->sources, "Logs, traces, arguments, recordings of the run, or folders of them")
@@ -249,7 +220,7 @@ void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode)
     verdict.text("--base", options->base, "Plan that has what the files do not tell").shownAs("PLAN");
     addSetOption(verdict, options->settings);
     addFormatOption(verdict, options->format, { "table", "json" });
-    verdict.callback([options, &exitCode] { exitCode = run(*options); });
+    verdict.callback([options, &exitCode] { exitCode = runTelemetryVerdict(*options); });
 }
 
 } // namespace trainyard::cli

@@ -12,7 +12,7 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options {
+struct ValidateOptions {
     std::vector<std::string> sources, files;
     std::string role, format;
 };
@@ -62,7 +62,7 @@ Errors unknownSources(const std::vector<std::string> &wanted, const std::vector<
 }
 
 /// Keeps the rows that were asked for.
-void filter(std::vector<RowSet> &sets, const Options &options)
+void filter(std::vector<RowSet> &sets, const ValidateOptions &options)
 {
     std::erase_if(sets, [&](const RowSet &set) {
         return !options.sources.empty() && std::ranges::find(options.sources, set.source) == options.sources.end();
@@ -72,7 +72,7 @@ void filter(std::vector<RowSet> &sets, const Options &options)
             [&](const ValidationRow &row) { return !options.role.empty() && options.role != toString(row.role); });
 }
 
-std::string text(const Validation &validation, const Options &options)
+std::string text(const Validation &validation, const ValidateOptions &options)
 {
     if (options.format == "json")
         return validationJson(validation);
@@ -84,14 +84,14 @@ std::string text(const Validation &validation, const Options &options)
     return validationTable(validation, !options.sources.empty() || !options.files.empty());
 }
 
-RowsOrigin origin(const Options &options)
+RowsOrigin origin(const ValidateOptions &options)
 {
     if (!options.files.empty())
         return RowsOrigin::Own;
     return options.sources.empty() && options.role.empty() ? RowsOrigin::Builtin : RowsOrigin::SomeBuiltin;
 }
 
-int run(const Options &options)
+int runValidate(const ValidateOptions &options)
 {
     ExpectedAll<std::vector<RowSet>> sets = readAll(options.files);
     if (!sets)
@@ -126,14 +126,14 @@ int run(const Options &options)
 
 void addValidateCommand(CLI::App &app, int &exitCode)
 {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ValidateOptions>();
     const Subcommand command(app, "validate", "Compare the model with published measurements, row by row");
     command.texts("--source", options->sources, "Only rows of this source; may be repeated").shownAs("NAME").oneEach();
     command.texts("--rows", options->files, "Rows of your own instead of the built-in ones").shownAs("FILE...");
     command.text("--role", options->role, "Only rows that parameters were fitted to (fit) or never (test)")
         .oneOf({ "fit", "test" });
     addFormatOption(command, options->format, { "table", "json", "csv", "markdown" });
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = runValidate(*options); });
 }
 
 } // namespace trainyard::cli

@@ -14,14 +14,14 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString dialogText(const char *text)
 {
     return QCoreApplication::translate("Dialogs", text);
 }
 
 QString planFilter()
 {
-    return tr("Trainyard plans (*.trainyard.json *.json);;All files (*)");
+    return dialogText("Trainyard plans (*.trainyard.json *.json);;All files (*)");
 }
 
 /// Where a file was chosen last; a dialog that has no better place begins there.
@@ -76,15 +76,16 @@ QString nameToSave(QWidget *parent, const QString &title, const QString &suggest
 
 QString Dialogs::planToOpen(QWidget *parent, const QString &folder)
 {
-    return fileToOpen(parent, tr("Open a plan"), folder,
-        tr("Plans, reports and sweeps (*.trainyard.json *.json *.html *.htm *.pdf *.csv *.jsonl);;Trainyard plans "
-           "(*.trainyard.json "
-           "*.json);;All files (*)"));
+    return fileToOpen(parent, dialogText("Open a plan"), folder,
+        dialogText(
+            "Plans, reports and sweeps (*.trainyard.json *.json *.html *.htm *.pdf *.csv *.jsonl);;Trainyard plans "
+            "(*.trainyard.json "
+            "*.json);;All files (*)"));
 }
 
 QString Dialogs::planToSave(QWidget *parent, const QString &suggestion)
 {
-    QString path = nameToSave(parent, tr("Save the plan"), suggestion, planFilter());
+    QString path = nameToSave(parent, dialogText("Save the plan"), suggestion, planFilter());
     if (!path.isEmpty() && !path.endsWith(QStringLiteral(".json")))
         path += QStringLiteral(".trainyard.json");
     return path;
@@ -92,20 +93,22 @@ QString Dialogs::planToSave(QWidget *parent, const QString &suggestion)
 
 QString Dialogs::configToOpen(QWidget *parent, const QString &folder)
 {
-    return fileToOpen(parent, tr("Use a model's config.json"), folder, tr("Hugging Face model configuration (*.json)"));
+    return fileToOpen(parent, dialogText("Use a model's config.json"), folder,
+        dialogText("Hugging Face model configuration (*.json)"));
 }
 
 QString Dialogs::rowsToOpen(QWidget *parent, const QString &folder)
 {
-    return fileToOpen(
-        parent, tr("Validate rows of your own"), folder, tr("Rows with measurements (*.json);;All files (*)"));
+    return fileToOpen(parent, dialogText("Validate rows of your own"), folder,
+        dialogText("Rows with measurements (*.json);;All files (*)"));
 }
 
 QStringList Dialogs::runToOpen(QWidget *parent, const QString &title, const QString &folder)
 {
     QFileDialog dialog(parent, title, placeFor(folder),
-        tr("All files (*);;Recordings (*.trainyard-recording);;Traces and logs (*.json *.json.gz *.log *.txt *.csv "
-           "*.out)"));
+        dialogText(
+            "All files (*);;Recordings (*.trainyard-recording);;Traces and logs (*.json *.json.gz *.log *.txt *.csv "
+            "*.out)"));
     dialog.setFileMode(QFileDialog::ExistingFiles);
     return chosenFiles(dialog);
 }
@@ -125,21 +128,21 @@ QString Dialogs::fileToSave(QWidget *parent, const QString &title, const QString
 
 QString Dialogs::csvToSave(QWidget *parent, const QString &suggestion)
 {
-    return nameToSave(parent, tr("Save the table"), suggestion, tr("Comma-separated values (*.csv)"));
+    return nameToSave(parent, dialogText("Save the table"), suggestion, dialogText("Comma-separated values (*.csv)"));
 }
 
 QString Dialogs::pictureToSave(QWidget *parent, const QString &suggestion)
 {
-    return nameToSave(parent, tr("Save a picture"), suggestion, tr("Pictures (*.png)"));
+    return nameToSave(parent, dialogText("Save a picture"), suggestion, dialogText("Pictures (*.png)"));
 }
 
 Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planName)
 {
-    QMessageBox box(QMessageBox::NoIcon, tr("Unsaved changes"), tr("Save the changes to “%1”?").arg(planName),
-        QMessageBox::NoButton, parent);
-    box.setInformativeText(tr("Otherwise they are lost."));
+    QMessageBox box(QMessageBox::NoIcon, dialogText("Unsaved changes"),
+        dialogText("Save the changes to “%1”?").arg(planName), QMessageBox::NoButton, parent);
+    box.setInformativeText(dialogText("Otherwise they are lost."));
     const QPushButton *save = box.addButton(QMessageBox::Save);
-    const QPushButton *discard = box.addButton(tr("Don't save"), QMessageBox::DestructiveRole);
+    const QPushButton *discard = box.addButton(dialogText("Don't save"), QMessageBox::DestructiveRole);
     box.addButton(QMessageBox::Cancel);
     box.setDefaultButton(QMessageBox::Save);
     box.exec();
@@ -150,12 +153,12 @@ Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planNam
 
 void Dialogs::about(QWidget *parent)
 {
-    QMessageBox box(QMessageBox::NoIcon, tr("About Trainyard"),
+    QMessageBox box(QMessageBox::NoIcon, dialogText("About Trainyard"),
         QStringLiteral("<h3>Trainyard %1</h3>").arg(QStringLiteral(TRAINYARD_VERSION)), QMessageBox::Close, parent);
     box.setIconPixmap(QIcon(QStringLiteral(":/icons/trainyard.svg")).pixmap(64));
-    box.setInformativeText(tr("Plans the training of large models on clusters that span datacenters.<br><br>"
-                              "Free software under the GNU General Public License, version 3 or later.<br>"
-                              "Built with Qt %1 and QCustomPlot.")
+    box.setInformativeText(dialogText("Plans the training of large models on clusters that span datacenters.<br><br>"
+                                      "Free software under the GNU General Public License, version 3 or later.<br>"
+                                      "Built with Qt %1 and QCustomPlot.")
                                .arg(QLatin1String(qVersion())));
     box.exec();
 }

@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 #include "models/text/format.h"
 #include "models/text/gpu_name.h"
+#include "models/text/utf8.h"
 
 #include <QObject>
 #include <QStringList>
@@ -16,14 +17,9 @@ namespace trainyard {
 
 namespace {
 
-QString text(const std::string &utf8)
-{
-    return QString::fromStdString(utf8);
-}
-
 QString plain(double value)
 {
-    return text(plainText(value));
+    return fromUtf8(plainText(value));
 }
 
 /// One digit tells how sure a figure is.
@@ -66,14 +62,14 @@ QString gpuName(const std::string &id, const Plan &plan, const Catalogue &catalo
             if (pool.gpu == id)
                 return shortGpuName(pool);
     const GpuSpec *spec = catalogue.gpu(id);
-    return spec ? text(spec->name) : text(id);
+    return spec ? fromUtf8(spec->name) : fromUtf8(id);
 }
 
 QString datacenterName(const std::string &id, const Plan &plan)
 {
     const auto &all = plan.cluster.datacenters;
     const auto found = std::ranges::find(all, id, &Datacenter::id);
-    return text(found == all.end() || found->name.empty() ? id : found->name);
+    return fromUtf8(found == all.end() || found->name.empty() ? id : found->name);
 }
 
 QString withoutCapital(QString subject)
@@ -177,7 +173,7 @@ QString takeText(const CalibrationFactor &factor, const Plan &plan, const Catalo
 {
     const QString what =
         QObject::tr("Take %1 %2").arg(withoutCapital(subjectOf(factor, plan, catalogue)), shortValueText(factor));
-    return factor.recording.empty() ? what : QObject::tr("%1 from %2").arg(what, text(factor.recording));
+    return factor.recording.empty() ? what : QObject::tr("%1 from %2").arg(what, fromUtf8(factor.recording));
 }
 
 QString removeText(const CalibrationFactor &factor, const Plan &plan, const Catalogue &catalogue)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/validation/result_model.h"
 
+#include "models/text/utf8.h"
+
 #include <QStringList>
 
 #include <cmath>
@@ -11,31 +13,26 @@ namespace trainyard {
 
 namespace {
 
-QString text(const std::string &utf8)
-{
-    return QString::fromStdString(utf8);
-}
-
-bool isNumber(int column)
+bool isResultNumber(int column)
 {
     return column >= ResultModel::Published && column <= ResultModel::Error;
 }
 
-QString cell(const ValidationResult &r, int column)
+QString resultCell(const ValidationResult &r, int column)
 {
     switch (column) {
     case ResultModel::Source:
-        return text(r.source);
+        return fromUtf8(r.source);
     case ResultModel::Row:
-        return text(r.id);
+        return fromUtf8(r.id);
     case ResultModel::Metric:
-        return text(metricLabel(r.metric));
+        return fromUtf8(metricLabel(r.metric));
     case ResultModel::Published:
-        return text(metricText(r.metric, r.published));
+        return fromUtf8(metricText(r.metric, r.published));
     case ResultModel::Predicted:
-        return r.predicted ? text(metricText(r.metric, *r.predicted)) : QStringLiteral("–");
+        return r.predicted ? fromUtf8(metricText(r.metric, *r.predicted)) : QStringLiteral("–");
     case ResultModel::Error:
-        return text(errorText(r.error()));
+        return fromUtf8(errorText(r.error()));
     case ResultModel::Remarks:
         return remarksOf(r);
     default:
@@ -54,11 +51,11 @@ QVariant sortValue(const ValidationResult &r, int column)
     case ResultModel::Error:
         return r.predicted ? std::abs(*r.error()) : none;
     default:
-        return cell(r, column);
+        return resultCell(r, column);
     }
 }
 
-Tone toneOf(const ValidationResult &r, int column)
+Tone resultTone(const ValidationResult &r, int column)
 {
     if (!r.predicted && (column == ResultModel::Remarks || column == ResultModel::Predicted))
         return Tone::Bad;
@@ -69,9 +66,9 @@ Tone toneOf(const ValidationResult &r, int column)
 
 QString hint(const ValidationResult &r)
 {
-    QStringList lines { text(r.source) + (r.group.empty() ? QString() : QStringLiteral(" · ") + text(r.group)),
-        text(r.id) };
-    for (const QString &line : { text(r.note), text(r.problem) }) {
+    QStringList lines { fromUtf8(r.source) + (r.group.empty() ? QString() : QStringLiteral(" · ") + fromUtf8(r.group)),
+        fromUtf8(r.id) };
+    for (const QString &line : { fromUtf8(r.note), fromUtf8(r.problem) }) {
         if (!line.isEmpty())
             lines << line;
     }
@@ -90,7 +87,7 @@ QString remarksOf(const ValidationResult &result)
     if (result.role == RowRole::Fit)
         parts << ResultModel::tr("fitted");
     if (!result.problem.empty())
-        parts << text(result.problem);
+        parts << fromUtf8(result.problem);
     return parts.join(QStringLiteral(" · "));
 }
 
@@ -118,16 +115,16 @@ QVariant ResultModel::data(const QModelIndex &index, int role) const
     const ValidationResult &r = result(index.row());
     switch (role) {
     case Qt::DisplayRole:
-        return cell(r, index.column());
+        return resultCell(r, index.column());
     case Qt::ToolTipRole:
         return hint(r);
     case Qt::TextAlignmentRole:
         return QVariant::fromValue(
-            Qt::Alignment((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+            Qt::Alignment((isResultNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     case SortRole:
         return sortValue(r, index.column());
     case ToneRole:
-        return int(toneOf(r, index.column()));
+        return int(resultTone(r, index.column()));
     case SourceIndexRole:
         return index.column() == Source ? QVariant(sourceIndex(*m_rows, r.source)) : QVariant();
     default:
@@ -141,7 +138,7 @@ QVariant ResultModel::headerData(int section, Qt::Orientation orientation, int r
         return {};
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(
-            Qt::Alignment((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+            Qt::Alignment((isResultNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     if (role == Qt::ToolTipRole && section == Error)
         return tr("Predicted over published, less one: positive where the model says more. Sorted by size.");
     const QString names[] = { tr("Source"), tr("Row"), tr("Metric"), tr("Published"), tr("Predicted"), tr("Error"),

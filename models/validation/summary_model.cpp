@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-bool isNumber(int column)
+bool isSummaryNumber(int column)
 {
     return column >= SummaryModel::Figures && column <= SummaryModel::Rank;
 }
@@ -38,7 +38,7 @@ std::optional<double> number(const SummaryLine &line, int column)
     }
 }
 
-QString cell(const SummaryLine &line, int column)
+QString summaryCell(const SummaryLine &line, int column)
 {
     const auto value = number(line, column);
     switch (column) {
@@ -59,7 +59,7 @@ QString cell(const SummaryLine &line, int column)
     }
 }
 
-Tone toneOf(const SummaryLine &line, int column)
+Tone summaryTone(const SummaryLine &line, int column)
 {
     if (column == SummaryModel::GateColumn) {
         switch (line.verdict) {
@@ -119,18 +119,20 @@ QVariant SummaryModel::data(const QModelIndex &index, int role) const
     const int column = index.column();
     switch (role) {
     case Qt::DisplayRole:
-        return column == Metric && line.status == RowStatus::Guessed ? tr("%1, inputs assumed").arg(cell(line, column))
-                                                                     : cell(line, column);
+        return column == Metric && line.status == RowStatus::Guessed
+            ? tr("%1, inputs assumed").arg(summaryCell(line, column))
+            : summaryCell(line, column);
     case Qt::ToolTipRole:
         return column == GateColumn && !line.gateHint.isEmpty() ? line.gateHint : hint(line);
     case Qt::TextAlignmentRole:
         return QVariant::fromValue(
-            Qt::Alignment((isNumber(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+            Qt::Alignment((isSummaryNumber(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     case SortRole:
-        return isNumber(column) ? QVariant(number(line, column).value_or(std::numeric_limits<double>::infinity()))
-                                : QVariant(cell(line, column));
+        return isSummaryNumber(column)
+            ? QVariant(number(line, column).value_or(std::numeric_limits<double>::infinity()))
+            : QVariant(summaryCell(line, column));
     case ToneRole:
-        return int(toneOf(line, column));
+        return int(summaryTone(line, column));
     case SourceIndexRole:
         return column == Source ? QVariant(line.sourceIndex) : QVariant();
     default:
@@ -144,7 +146,7 @@ QVariant SummaryModel::headerData(int section, Qt::Orientation orientation, int 
         return {};
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(
-            Qt::Alignment((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+            Qt::Alignment((isSummaryNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     const std::pair<QString, QString> names[] = {
         { tr("Source"), {} },
         { tr("Metric"), {} },

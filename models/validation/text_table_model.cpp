@@ -2,6 +2,7 @@
 #include "models/validation/text_table_model.h"
 
 #include "core/base/number_text.h"
+#include "models/text/utf8.h"
 
 #include <utility>
 
@@ -9,12 +10,7 @@ namespace trainyard {
 
 namespace {
 
-QString text(const std::string &utf8)
-{
-    return QString::fromStdString(utf8);
-}
-
-Tone toneOf(Verdict verdict)
+Tone verdictTone(Verdict verdict)
 {
     return verdict == Verdict::Met      ? Tone::Good
         : verdict == Verdict::Missed    ? Tone::Bad
@@ -76,10 +72,10 @@ TextRows gateTable(const ValidatedRows &rows)
                          TextTableModel::tr("Demanded"), TextTableModel::tr("Reached"), TextTableModel::tr("Verdict") },
         {} };
     for (const GateOutcome &outcome : rows.validation.gates) {
-        table.lines.push_back({ { text(gateText(outcome.gate)), QStringLiteral("%L1").arg(outcome.n),
-                                    statisticText(outcome.gate.statistic), text(limitText(outcome.gate)),
-                                    text(reachedText(outcome)), text(verdictText(outcome)) },
-            toneOf(verdictOf(outcome)), sourceIndex(rows, outcome.gate.source), {} });
+        table.lines.push_back({ { fromUtf8(gateText(outcome.gate)), QStringLiteral("%L1").arg(outcome.n),
+                                    statisticText(outcome.gate.statistic), fromUtf8(limitText(outcome.gate)),
+                                    fromUtf8(reachedText(outcome)), fromUtf8(verdictText(outcome)) },
+            verdictTone(verdictOf(outcome)), sourceIndex(rows, outcome.gate.source), {} });
     }
     return table;
 }
@@ -93,11 +89,11 @@ TextRows coverageTable(const ValidatedRows &rows)
         {} };
     for (const CoverageLine &line : coverageLines(rows.validation.coverage)) {
         const Coverage &c = *line.coverage;
-        table.lines.push_back(
-            { { text(line.label), text(line.rows), QStringLiteral("%L1").arg(c.rows),
-                  QStringLiteral("%L1").arg(c.publications), text(percentText(c.inside)),
-                  text(percentText(c.insideAlike)), text(plainText(c.score)), text(plainText(c.scoreAlike)) },
-                Tone::Plain, -1, text(coverageIntroduction()) });
+        table.lines.push_back({ { fromUtf8(line.label), fromUtf8(line.rows), QStringLiteral("%L1").arg(c.rows),
+                                    QStringLiteral("%L1").arg(c.publications), fromUtf8(percentText(c.inside)),
+                                    fromUtf8(percentText(c.insideAlike)), fromUtf8(plainText(c.score)),
+                                    fromUtf8(plainText(c.scoreAlike)) },
+            Tone::Plain, -1, fromUtf8(coverageIntroduction()) });
     }
     return table;
 }
@@ -108,8 +104,8 @@ TextRows leftOutTable(const ValidatedRows &rows)
         { TextTableModel::tr("Source"), TextTableModel::tr("Row"), TextTableModel::tr("Why it is left out") }, {}
     };
     for (const LeftOutRow &row : rows.leftOut)
-        table.lines.push_back(
-            { { text(row.source), text(row.id), text(row.reason) }, Tone::Muted, sourceIndex(rows, row.source), {} });
+        table.lines.push_back({ { fromUtf8(row.source), fromUtf8(row.id), fromUtf8(row.reason) }, Tone::Muted,
+            sourceIndex(rows, row.source), {} });
     return table;
 }
 
@@ -117,8 +113,8 @@ TextRows faultTable(const Errors &errors)
 {
     TextRows table { { TextTableModel::tr("Place"), TextTableModel::tr("Fault"), TextTableModel::tr("Expected") }, {} };
     for (const Error &error : errors)
-        table.lines.push_back(
-            { { text(error.where), text(error.what), text(error.right) }, Tone::Muted, -1, text(toString(error)) });
+        table.lines.push_back({ { fromUtf8(error.where), fromUtf8(error.what), fromUtf8(error.right) }, Tone::Muted, -1,
+            fromUtf8(toString(error)) });
     return table;
 }
 

@@ -17,12 +17,6 @@ namespace trainyard {
 
 namespace {
 
-QColor withAlpha(QColor colour, double alpha)
-{
-    colour.setAlphaF(float(alpha));
-    return colour;
-}
-
 /// Rectangles collected by stage, so that each colour is one call.
 class Batch {
 public:

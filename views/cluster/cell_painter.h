@@ -18,5 +18,11 @@ void paintGroup(QPainter &painter, const MapScene &scene, const IslandScene &isl
     const IslandLayout &place, const GroupLayout &group, bool stale);
 /// Colour of a stage, of an idle or of a not yet evaluated GPU.
 [[nodiscard]] QColor cellColour(int stage, int stages, bool stale);
+/// The colour with another opacity.
+[[nodiscard]] inline QColor withAlpha(QColor colour, double alpha)
+{
+    colour.setAlphaF(float(alpha));
+    return colour;
+}
 
 } // namespace trainyard

@@ -7,6 +7,7 @@
 #include "views/cluster/editors/datacenter_editor.h"
 #include "views/cluster/editors/link_editor.h"
 #include "views/cluster/editors/pool_editor.h"
+#include "views/cluster/map_edits.h"
 #include "views/cluster/overlay_painter.h"
 
 #include <QApplication>
@@ -20,18 +21,10 @@ namespace trainyard {
 
 namespace {
 
-QString label(const Cluster &cluster, int datacenter)
-{
-    return QString::fromStdString(cluster.datacenters[std::size_t(datacenter)].label());
-}
-
 QString linkText(const Cluster &cluster, const WanLink &link)
 {
-    const auto name = [&](const std::string &id) {
-        const int index = cluster.indexOf(id);
-        return index >= 0 ? label(cluster, index) : QString::fromStdString(id);
-    };
-    return QStringLiteral("%1 – %2").arg(name(link.between[0]), name(link.between[1]));
+    return QStringLiteral("%1 – %2").arg(
+        datacenterLabel(cluster, link.between[0]), datacenterLabel(cluster, link.between[1]));
 }
 
 QString hardwareText(const Pool &pool)
@@ -164,7 +157,7 @@ void ClusterMap::addPool(int datacenter, const std::string &gpu)
     fresh.gpu = !gpu.empty() ? gpu : pools.empty() ? std::string() : pools.back().gpu;
     fresh.nodes = 1;
     fresh.gpusPerNode = pools.empty() ? Pool().gpusPerNode : pools.back().gpusPerNode;
-    const QString where = label(m_plan->cluster, datacenter);
+    const QString where = datacenterLabel(m_plan->cluster, datacenter);
     auto *editor = new PoolEditor(QStringLiteral("Add GPUs to %1").arg(where), fresh, window());
     openEditor(editor, placeOfItem({ MapItem::Kind::Island, datacenter }),
         [this, editor, datacenter, where]() -> std::optional<MapEdit> {
@@ -239,8 +232,8 @@ void ClusterMap::editLink(int link)
     const WanLink before = m_plan->cluster.wanLinks[std::size_t(link)];
     const QString name = linkText(m_plan->cluster, before);
     const int a = m_plan->cluster.indexOf(before.between[0]), b = m_plan->cluster.indexOf(before.between[1]);
-    const std::array<QString, 2> names { a >= 0 ? label(m_plan->cluster, a) : QString(),
-        b >= 0 ? label(m_plan->cluster, b) : QString() };
+    const std::array<QString, 2> names { a >= 0 ? datacenterLabel(m_plan->cluster, a) : QString(),
+        b >= 0 ? datacenterLabel(m_plan->cluster, b) : QString() };
     auto *editor = new LinkEditor(QStringLiteral("WAN link %1").arg(name), before, names, {}, window());
     openEditor(editor, placeOfItem(item), [this, editor, name]() -> std::optional<MapEdit> {
         auto next = withWanLink(m_plan->cluster, editor->link());
@@ -257,14 +250,14 @@ void ClusterMap::editDatacenter(int datacenter)
         Datacenter changed = editor->datacenter();
         changed.pools = edited.pools;
         edited = std::move(changed);
-        const QString text = QStringLiteral("Edit %1").arg(label(next, datacenter));
+        const QString text = QStringLiteral("Edit %1").arg(datacenterLabel(next, datacenter));
         return clusterEdit(m_plan, std::move(next), text);
     });
 }
 
 void ClusterMap::editPool(int datacenter, int pool)
 {
-    const QString where = label(m_plan->cluster, datacenter);
+    const QString where = datacenterLabel(m_plan->cluster, datacenter);
     auto *editor = new PoolEditor(QStringLiteral("GPUs of %1").arg(where),
         m_plan->cluster.datacenters[std::size_t(datacenter)].pools[std::size_t(pool)], window());
     openEditor(editor, placeOfItem({ MapItem::Kind::Pool, datacenter, pool }), [this, editor, where, datacenter, pool] {

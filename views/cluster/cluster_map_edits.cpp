@@ -2,6 +2,7 @@
 // What the cluster map hands out: previews and edits, from gestures and menus.
 #include "views/cluster/amount_popup.h"
 #include "views/cluster/cluster_map.h"
+#include "views/cluster/map_edits.h"
 #include "views/cluster/map_focus.h"
 #include "views/cluster/map_grab.h"
 #include "views/cluster/map_menu.h"
@@ -14,15 +15,6 @@
 #include <algorithm>
 
 namespace trainyard {
-
-namespace {
-
-QString label(const Cluster &cluster, int datacenter)
-{
-    return QString::fromStdString(cluster.datacenters[std::size_t(datacenter)].label());
-}
-
-} // namespace
 
 void ClusterMap::announce(MapPreview::Change change)
 {
@@ -95,7 +87,8 @@ void ClusterMap::askHowMany()
     m_gesture.ask();
     m_popup->ask(m_gesture.at().toPoint(), carry.gpus(), most, pool.gpusPerNode,
         QStringLiteral("of %1 GPUs %2 → %3")
-            .arg(QLocale(QLocale::English).toString(most), label(m_plan->cluster, from), label(m_plan->cluster, to)));
+            .arg(QLocale(QLocale::English).toString(most), datacenterLabel(m_plan->cluster, from),
+                datacenterLabel(m_plan->cluster, to)));
     showPreview();
 }
 

@@ -14,17 +14,6 @@ namespace trainyard {
 
 namespace {
 
-QString label(const Cluster &cluster, int datacenter)
-{
-    return QString::fromStdString(cluster.datacenters[std::size_t(datacenter)].label());
-}
-
-QString label(const Cluster &cluster, const std::string &id)
-{
-    const int index = cluster.indexOf(id);
-    return index >= 0 ? label(cluster, index) : QString::fromStdString(id);
-}
-
 /// From the last pool and GPU to the first, so that a cut never shifts what is still to be cut.
 std::vector<GpuSelection> lastFirst(std::vector<GpuSelection> what)
 {
@@ -60,7 +49,7 @@ std::set<int> sources(const Carry &carry)
     return from;
 }
 
-const Pool *poolOf(const Cluster &cluster, int datacenter, int pool)
+const Pool *poolIn(const Cluster &cluster, int datacenter, int pool)
 {
     if (datacenter < 0 || datacenter >= int(cluster.datacenters.size()))
         return nullptr;
@@ -83,6 +72,17 @@ std::optional<Cluster> withoutGpus(const Cluster &cluster, const std::vector<Gpu
 }
 
 } // namespace
+
+QString datacenterLabel(const Cluster &cluster, int datacenter)
+{
+    return QString::fromStdString(cluster.datacenters[std::size_t(datacenter)].label());
+}
+
+QString datacenterLabel(const Cluster &cluster, const std::string &id)
+{
+    const int index = cluster.indexOf(id);
+    return index >= 0 ? datacenterLabel(cluster, index) : QString::fromStdString(id);
+}
 
 std::optional<MapEdit> clusterEdit(const PlanPtr &plan, Cluster next, QString text)
 {
@@ -107,9 +107,9 @@ std::optional<MapEdit> moveEdit(const PlanPtr &plan, const Carry &carry, int to)
     Expected<Cluster> next = moved(plan->cluster, carry, to);
     if (!next)
         return std::nullopt;
-    const QString target = label(plan->cluster, to);
+    const QString target = datacenterLabel(plan->cluster, to);
     const QString text = from.size() == 1
-        ? QStringLiteral("Move %1 %2 → %3").arg(gpusText(gpus), label(plan->cluster, *from.begin()), target)
+        ? QStringLiteral("Move %1 %2 → %3").arg(gpusText(gpus), datacenterLabel(plan->cluster, *from.begin()), target)
         : QStringLiteral("Move %1 → %2").arg(gpusText(gpus), target);
     return clusterEdit(plan, std::move(*next), text);
 }
@@ -128,13 +128,13 @@ std::optional<MapEdit> placeEdit(const PlanPtr &plan, int datacenter, Place plac
         const WanLink &was = plan->cluster.wanLinks[l], &is = next->wanLinks[l];
         if (was.rttMs != is.rttMs)
             trips += QStringLiteral("%1 %2 → %3 ms")
-                         .arg(label(*next, is.between[is.between[0] == before.id ? 1 : 0]))
+                         .arg(datacenterLabel(*next, is.between[is.between[0] == before.id ? 1 : 0]))
                          .arg(was.rttMs, 0, 'g', 4)
                          .arg(is.rttMs, 0, 'g', 4);
     }
-    QString text =
-        QStringLiteral("Move %1 %2 km")
-            .arg(label(*next, datacenter), QLocale(QLocale::English).toString(qRound(greatCircleKm(*from, place))));
+    QString text = QStringLiteral("Move %1 %2 km")
+                       .arg(datacenterLabel(*next, datacenter),
+                           QLocale(QLocale::English).toString(qRound(greatCircleKm(*from, place))));
     if (!trips.isEmpty())
         text += QStringLiteral(", round trip to ") + trips.join(QStringLiteral(", "));
     return clusterEdit(plan, std::move(*next), text);
@@ -150,7 +150,7 @@ std::optional<MapEdit> removeEdit(const PlanPtr &plan, const MapSelection &selec
     QStringList words;
     int count = 0;
     for (const MapItem &item : selection) {
-        const Pool *pool = poolOf(next, item.island, item.pool);
+        const Pool *pool = poolIn(next, item.island, item.pool);
         if (item.kind == MapItem::Kind::Island)
             islands.insert(item.island);
         else if (item.kind == MapItem::Kind::Link)
@@ -170,21 +170,23 @@ std::optional<MapEdit> removeEdit(const PlanPtr &plan, const MapSelection &selec
         next = *without;
         const bool one =
             std::ranges::all_of(gpus, [&](const GpuSelection &p) { return p.datacenter == gpus.front().datacenter; });
-        words += one ? QStringLiteral("%1 from %2").arg(gpusText(count), label(plan->cluster, gpus.front().datacenter))
-                     : gpusText(count);
+        words += one
+            ? QStringLiteral("%1 from %2").arg(gpusText(count), datacenterLabel(plan->cluster, gpus.front().datacenter))
+            : gpusText(count);
     }
     for (const int link : links) {
         if (link < 0 || link >= int(next.wanLinks.size()))
             continue;
         const auto &ends = next.wanLinks[std::size_t(link)].between;
-        words += QStringLiteral("link %1 – %2").arg(label(plan->cluster, ends[0]), label(plan->cluster, ends[1]));
+        words += QStringLiteral("link %1 – %2")
+                     .arg(datacenterLabel(plan->cluster, ends[0]), datacenterLabel(plan->cluster, ends[1]));
         if (auto without = withoutWanLink(next, link))
             next = std::move(*without);
     }
     for (const int island : islands) {
         if (island < 0 || island >= int(next.datacenters.size()))
             continue;
-        words += label(next, island);
+        words += datacenterLabel(next, island);
         if (auto without = withoutDatacenter(next, island))
             next = std::move(*without);
     }
@@ -199,7 +201,7 @@ int mostGpus(const Carry &carry, const Cluster &cluster)
             : 0;
     if (carry.what.size() > 1)
         return carry.gpus();
-    const Pool *pool = poolOf(cluster, carry.what.front().datacenter, carry.what.front().pool);
+    const Pool *pool = poolIn(cluster, carry.what.front().datacenter, carry.what.front().pool);
     return pool ? pool->gpus() : 0;
 }
 
@@ -221,7 +223,7 @@ int steppedAmount(const Carry &carry, const Cluster &cluster, int direction)
 {
     int perNode = 1;
     if (!carry.what.empty()) {
-        if (const Pool *pool = poolOf(cluster, carry.what.front().datacenter, carry.what.front().pool))
+        if (const Pool *pool = poolIn(cluster, carry.what.front().datacenter, carry.what.front().pool))
             perNode = pool->gpusPerNode;
     } else if (carry.island >= 0 && carry.island < int(cluster.datacenters.size())) {
         const auto &pools = cluster.datacenters[std::size_t(carry.island)].pools;
@@ -241,7 +243,7 @@ QString carryText(const Carry &carry, const Cluster &cluster)
 {
     const std::set<int> from = sources(carry);
     const bool one = from.size() == 1 && *from.begin() >= 0 && *from.begin() < int(cluster.datacenters.size());
-    return one ? gpusText(carry.gpus()) + QStringLiteral(" of ") + label(cluster, *from.begin())
+    return one ? gpusText(carry.gpus()) + QStringLiteral(" of ") + datacenterLabel(cluster, *from.begin())
                : gpusText(carry.gpus());
 }
 

@@ -9,6 +9,7 @@
 #include <QString>
 
 #include <optional>
+#include <string>
 
 namespace trainyard {
 
@@ -33,6 +34,10 @@ struct MapEdit {
 [[nodiscard]] int steppedAmount(const Carry &carry, const Cluster &cluster, int direction);
 /// The most GPUs that `resized` can reach.
 [[nodiscard]] int mostGpus(const Carry &carry, const Cluster &cluster);
+/// What a datacenter is called on the map.
+[[nodiscard]] QString datacenterLabel(const Cluster &cluster, int datacenter);
+/// The same by its id; the id where the cluster has none of it.
+[[nodiscard]] QString datacenterLabel(const Cluster &cluster, const std::string &id);
 /// "8 GPUs Virginia", or "24 GPUs" where they come from several places.
 [[nodiscard]] QString carryText(const Carry &carry, const Cluster &cluster);
 

@@ -17,12 +17,6 @@ namespace {
 
 constexpr int kMostGhostCells = 64;
 
-QColor withAlpha(QColor colour, double alpha)
-{
-    colour.setAlphaF(float(alpha));
-    return colour;
-}
-
 void outline(QPainter &painter, const QRectF &rect, double grow, double width, const QColor &fill)
 {
     const double radius = rect.width() > 60 ? Theme::kRadius + 2 : 3;

@@ -16,23 +16,23 @@
 
 namespace trainyard {
 
-namespace {
-
-struct Group {
+struct ShortcutGroup {
     QString name;
     std::vector<std::pair<QStringList, QString>> rows; // keys, text
 };
 
+namespace {
+
 constexpr int kRow = 23, kHeading = 30, kGroupGap = 12, kMargin = 24, kColumnGap = 28, kKeyGap = 4, kKeySide = 6;
 
-std::vector<Group> groupsOf(const CommandRegistry &registry)
+std::vector<ShortcutGroup> groupsOf(const CommandRegistry &registry)
 {
-    std::vector<Group> groups;
+    std::vector<ShortcutGroup> groups;
     for (const Command &command : registry.commands()) {
         const QString keys = keysOf(command);
         if (keys.isEmpty())
             continue;
-        auto at = std::ranges::find(groups, command.group, &Group::name);
+        auto at = std::ranges::find(groups, command.group, &ShortcutGroup::name);
         if (at == groups.end())
             at = groups.insert(groups.end(), { command.group, {} });
         at->rows.emplace_back(keys.split(QStringLiteral(", "), Qt::SkipEmptyParts), QString(command.text).remove(u'&'));
@@ -42,25 +42,25 @@ std::vector<Group> groupsOf(const CommandRegistry &registry)
     return groups;
 }
 
-int heightOf(const Group &group)
+int heightOf(const ShortcutGroup &group)
 {
     return kHeading + int(group.rows.size()) * kRow;
 }
 
-int heightOf(const std::vector<const Group *> &column)
+int heightOf(const std::vector<const ShortcutGroup *> &column)
 {
     int height = -kGroupGap;
-    for (const Group *group : column)
+    for (const ShortcutGroup *group : column)
         height += heightOf(*group) + kGroupGap;
     return height;
 }
 
 /// Groups dealt to at most `count` columns in order, so that the tallest is as low as can be.
-std::vector<std::vector<const Group *>> dealt(const std::vector<Group> &groups, int count)
+std::vector<std::vector<const ShortcutGroup *>> dealt(const std::vector<ShortcutGroup> &groups, int count)
 {
     const auto withMost = [&](int most) {
-        std::vector<std::vector<const Group *>> columns(1);
-        for (const Group &group : groups) {
+        std::vector<std::vector<const ShortcutGroup *>> columns(1);
+        for (const ShortcutGroup &group : groups) {
             columns.back().push_back(&group);
             if (columns.back().size() > 1 && heightOf(columns.back()) > most) {
                 columns.back().pop_back();
@@ -70,7 +70,7 @@ std::vector<std::vector<const Group *>> dealt(const std::vector<Group> &groups, 
         return columns;
     };
     int low = 0;
-    for (const Group &group : groups)
+    for (const ShortcutGroup &group : groups)
         low = std::max(low, heightOf(group));
     while (int(withMost(low).size()) > count)
         low += kRow;
@@ -119,7 +119,7 @@ public:
         const QFontMetrics metrics(uiFont(-1));
         m_keys = m_column = 0;
         int text = 0;
-        for (const Group &group : m_groups) {
+        for (const ShortcutGroup &group : m_groups) {
             for (const auto &[keys, words] : group.rows) {
                 m_keys = std::max(m_keys, widthOfKeys(keys, metrics));
                 text = std::max(text, metrics.horizontalAdvance(words));
@@ -142,7 +142,7 @@ protected:
         int x = kMargin;
         for (const auto &column : m_columns) {
             int y = kMargin;
-            for (const Group *group : column) {
+            for (const ShortcutGroup *group : column) {
                 painter.setFont(uiFont(0, QFont::DemiBold));
                 painter.setPen(t.text);
                 painter.drawText(QRect(x, y, m_column, kHeading - 6), Qt::AlignVCenter, group->name);
@@ -163,8 +163,8 @@ protected:
 
 private:
     const CommandRegistry &m_registry;
-    std::vector<Group> m_groups;
-    std::vector<std::vector<const Group *>> m_columns;
+    std::vector<ShortcutGroup> m_groups;
+    std::vector<std::vector<const ShortcutGroup *>> m_columns;
     int m_keys = 0, m_column = 0; // widths
 };
 

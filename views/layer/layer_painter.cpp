@@ -24,18 +24,12 @@ QColor mixed(const QColor &a, const QColor &b, double share)
 }
 
 /// The one of two inks that stands out more: above a relative luminance of 0.19 dark has the larger contrast.
-QColor inkOn(const QColor &fill)
+QColor contrastInk(const QColor &fill)
 {
     const auto linear = [](float v) { return std::pow(double(v), 2.2); };
     const double luminance =
         0.2126 * linear(fill.redF()) + 0.7152 * linear(fill.greenF()) + 0.0722 * linear(fill.blueF());
     return luminance > 0.19 ? QColor(0x10151c) : QColor(0xffffff);
-}
-
-bool hasBothPasses(const LayerChart &chart)
-{
-    return std::ranges::any_of(chart.spans, &LayerSpan::isBackward)
-        && !std::ranges::all_of(chart.spans, &LayerSpan::isBackward);
 }
 
 bool isExchange(const LayerSpan &span)
@@ -156,8 +150,8 @@ void paintSpan(QPainter &painter, const LayerScene &scene, const LayerRow &row, 
     const double radius = std::min(3.0, bar.width() / 4);
     painter.drawRoundedRect(bar, radius, radius);
     if (span.step == LayerStep::Shared || span.step == LayerStep::Combine || span.step == LayerStep::HostWait) {
-        painter.setBrush(QBrush(
-            mixed(fill, inkOn(fill), 0.28), span.step == LayerStep::Combine ? Qt::FDiagPattern : Qt::Dense6Pattern));
+        painter.setBrush(QBrush(mixed(fill, contrastInk(fill), 0.28),
+            span.step == LayerStep::Combine ? Qt::FDiagPattern : Qt::Dense6Pattern));
         painter.drawRoundedRect(bar, radius, radius);
     }
     if (showsPass && isExchange(span) && span.step != LayerStep::Beside && bar.width() > 2 * kPassStripe) {
@@ -183,7 +177,7 @@ void paintSpan(QPainter &painter, const LayerScene &scene, const LayerRow &row, 
             painter.drawRect(QRectF(seen.center().x() - width / 2 - 2, seen.center().y() - metrics.height() / 2,
                 width + 4, metrics.height()));
         }
-        painter.setPen(inkOn(fill));
+        painter.setPen(contrastInk(fill));
         painter.drawText(seen, Qt::AlignCenter, label);
         break;
     }

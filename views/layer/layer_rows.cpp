@@ -9,7 +9,7 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString layerRowText(const char *text)
 {
     return QCoreApplication::translate("LayerRows", text);
 }
@@ -18,15 +18,15 @@ QString streamName(LayerStream stream)
 {
     switch (stream) {
     case LayerStream::Compute:
-        return tr("Compute");
+        return layerRowText("Compute");
     case LayerStream::Nic:
-        return tr("NIC");
+        return layerRowText("NIC");
     case LayerStream::Nvlink:
-        return tr("NVLink");
+        return layerRowText("NVLink");
     case LayerStream::Wan:
-        return tr("WAN");
+        return layerRowText("WAN");
     case LayerStream::Copy:
-        return tr("Copies");
+        return layerRowText("Copies");
     }
     return {};
 }
@@ -35,11 +35,11 @@ QString labelOf(const LayerChart &chart, const LayerRow &row)
 {
     const bool isBeside = chart.spans[row.first].step == LayerStep::Beside;
     if (row.track.stream == LayerStream::Compute && row.track.lane > 0)
-        return tr("Shared experts");
+        return layerRowText("Shared experts");
     if (isBeside)
-        return tr("%1, other traffic").arg(streamName(row.track.stream));
+        return layerRowText("%1, other traffic").arg(streamName(row.track.stream));
     return row.track.lane == 0 ? streamName(row.track.stream)
-                               : tr("%1, leg %2").arg(streamName(row.track.stream)).arg(row.track.lane + 1);
+                               : layerRowText("%1, leg %2").arg(streamName(row.track.stream)).arg(row.track.lane + 1);
 }
 
 } // namespace
@@ -59,7 +59,8 @@ LayerRows layerRows(const LayerChart &chart, int room)
     for (LayerRow &row : made.rows) {
         if (groups > 0 && row.track.rank != rank) {
             rank = row.track.rank;
-            made.groups.push_back({ rank == 0 ? tr("Fullest GPU") : tr("A mean GPU"), made.height });
+            made.groups.push_back(
+                { rank == 0 ? layerRowText("Fullest GPU") : layerRowText("A mean GPU"), made.height });
             made.height += kLayerGroup;
         }
         row.label = labelOf(chart, row);

@@ -12,6 +12,8 @@
 
 namespace trainyard {
 
+/// Whether it has a forward and a backward, which words then tell apart.
+[[nodiscard]] bool hasBothPasses(const LayerChart &chart);
 /// "Dispatch over the NIC, piece 2 of 4".
 [[nodiscard]] QString layerSpanTitle(const LayerChart &chart, std::size_t span);
 [[nodiscard]] QStringList layerSpanFacts(const LayerChart &chart, std::size_t span);

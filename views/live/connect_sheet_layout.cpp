@@ -20,7 +20,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostWidth = 920, kEdge = 24, kNumberWidth = 130, kFieldWidth = 380;
+constexpr int kMostWidth = 920, kSheetEdge = 24, kNumberWidth = 130, kFieldWidth = 380;
 
 QDoubleSpinBox *numberBox(double least, double most, double value, int decimals, const QString &unit)
 {
@@ -102,7 +102,7 @@ void ConnectSheet::arrange()
 {
     auto *content = new QWidget;
     auto *sides = new QHBoxLayout(content);
-    sides->setContentsMargins(kEdge, 18, kEdge, 12);
+    sides->setContentsMargins(kSheetEdge, 18, kSheetEdge, 12);
     auto *inside = new QWidget(content);
     inside->setMaximumWidth(kMostWidth);
     sides->addStretch(0);
@@ -156,7 +156,7 @@ void ConnectSheet::arrange()
     body->addStretch(1);
 
     auto *foot = new QHBoxLayout;
-    foot->setContentsMargins(kEdge, 10, kEdge, 12);
+    foot->setContentsMargins(kSheetEdge, 10, kSheetEdge, 12);
     foot->setSpacing(Theme::kGap);
     foot->addStretch(1);
     foot->addWidget(cancel);

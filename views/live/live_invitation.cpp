@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kColumnWidth = 760, kNameWidth = 170, kEdge = 24;
+constexpr int kColumnWidth = 760, kNameWidth = 170, kFrameEdge = 24;
 
 } // namespace
 
@@ -76,7 +76,7 @@ void LiveInvitation::paintEvent(QPaintEvent *)
     QPen pen(theme().border, 2, Qt::CustomDashLine);
     pen.setDashPattern({ 4, 4 });
     painter.setPen(pen);
-    painter.drawRoundedRect(QRectF(rect()).adjusted(kEdge, kEdge, -kEdge, -kEdge), 10, 10);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(kFrameEdge, kFrameEdge, -kFrameEdge, -kFrameEdge), 10, 10);
 }
 
 } // namespace trainyard

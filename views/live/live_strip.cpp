@@ -14,6 +14,7 @@
 #include <QStyle>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace trainyard {
@@ -21,7 +22,6 @@ namespace trainyard {
 namespace {
 
 constexpr std::size_t kMostChips = 2;
-constexpr int kSecondMs = 1000;
 
 /// Those that somebody should look at first.
 int urgency(live::SourceState state)
@@ -85,7 +85,7 @@ LiveStrip::LiveStrip(LiveDocument &live, QWidget *parent)
     connect(&live, &LiveDocument::stepsChanged, this, &LiveStrip::showFigures);
     connect(&live, &LiveDocument::alarmsChanged, this, &LiveStrip::showFigures);
     connect(&live, &LiveDocument::followingChanged, this, &LiveStrip::showFollowing);
-    m_seconds.setInterval(kSecondMs);
+    m_seconds.setInterval(std::chrono::seconds(1));
     connect(&m_seconds, &QTimer::timeout, this, &LiveStrip::showTimes);
     showFollowing();
     showFigures();

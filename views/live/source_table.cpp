@@ -9,11 +9,13 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <chrono>
+
 namespace trainyard {
 
 namespace {
 
-constexpr int kHeight = 112, kSecondMs = 1000;
+constexpr int kHeight = 112;
 
 } // namespace
 
@@ -64,7 +66,7 @@ SourceTable::SourceTable(LiveDocument &live, QWidget *parent)
     });
     connect(table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &SourceTable::showActions);
     connect(&live, &LiveDocument::sourcesChanged, this, &SourceTable::showActions);
-    m_seconds.setInterval(kSecondMs);
+    m_seconds.setInterval(std::chrono::seconds(1));
     connect(&m_seconds, &QTimer::timeout, m_model, &LiveSourceModel::tellTime);
     showActions();
 }

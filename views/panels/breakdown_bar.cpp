@@ -22,8 +22,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kBarHeight = 16;
-constexpr int kBetween = 6;
+constexpr int kBreakdownHeight = 16;
+constexpr int kBetweenParts = 6;
 constexpr double kSliver = 0.008; // of the iteration
 
 std::vector<BreakdownBar::Part> partsOf(const Breakdown &b)
@@ -151,7 +151,7 @@ QString BreakdownBar::toTsv() const
 std::vector<QRect> BreakdownBar::places(int width) const
 {
     std::vector<QRect> rects;
-    int x = 0, y = kBarHeight + Theme::kGap - 1;
+    int x = 0, y = kBreakdownHeight + Theme::kGap - 1;
     for (std::size_t i = 0; i < m_parts.size(); ++i) {
         const QSize size = m_buttons[i]->sizeHint();
         if (x > 0 && x + size.width() > width) {
@@ -159,7 +159,7 @@ std::vector<QRect> BreakdownBar::places(int width) const
             y += size.height() + 1;
         }
         rects.emplace_back(QPoint(x, y), size);
-        x += size.width() + kBetween;
+        x += size.width() + kBetweenParts;
     }
     return rects;
 }
@@ -181,7 +181,7 @@ std::vector<QRect> BreakdownBar::segments() const
         const int from = int(std::lround(before / total * width()));
         before += part.seconds;
         const int to = int(std::lround(before / total * width()));
-        rects.emplace_back(from, 0, std::max(1, to - from), kBarHeight);
+        rects.emplace_back(from, 0, std::max(1, to - from), kBreakdownHeight);
     }
     return rects;
 }
@@ -201,7 +201,7 @@ QSize BreakdownBar::sizeHint() const
 int BreakdownBar::heightForWidth(int width) const
 {
     const std::vector<QRect> rects = places(width);
-    return rects.empty() ? kBarHeight : rects.back().bottom() + 1;
+    return rects.empty() ? kBreakdownHeight : rects.back().bottom() + 1;
 }
 
 void BreakdownBar::resizeEvent(QResizeEvent *)
@@ -216,9 +216,9 @@ void BreakdownBar::paintEvent(QPaintEvent *)
     if (m_dimmed)
         painter.setOpacity(0.45);
     QPainterPath outline;
-    outline.addRoundedRect(QRectF(0, 0, width(), kBarHeight), 3, 3);
+    outline.addRoundedRect(QRectF(0, 0, width(), kBreakdownHeight), 3, 3);
     painter.setClipPath(outline);
-    painter.fillRect(0, 0, width(), kBarHeight, theme().idle);
+    painter.fillRect(0, 0, width(), kBreakdownHeight, theme().idle);
     const std::vector<QRect> rects = segments();
     for (std::size_t i = 0; i < rects.size(); ++i) {
         painter.setOpacity((m_dimmed ? 0.45 : 1) * (m_chosen.empty() || isChosen(m_parts[i]) ? 1 : 0.3));

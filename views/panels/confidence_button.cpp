@@ -2,6 +2,7 @@
 #include "views/panels/confidence_button.h"
 
 #include "models/text/confidence_text.h"
+#include "views/panels/number_card.h"
 #include "views/theme/theme.h"
 
 #include <QEvent>
@@ -11,9 +12,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kBars = 3, kBarWidth = 3, kBarGap = 2, kBetween = 6, kSide = 4;
+constexpr int kBars = 3, kBarWidth = 3, kBarGap = 2, kBeforeText = 6, kConfidenceSide = 4;
 constexpr int kBarsWidth = kBars * (kBarWidth + kBarGap);
-constexpr double kStaleOpacity = 0.45;
 
 } // namespace
 
@@ -60,12 +60,13 @@ void ConfidenceButton::setStale(bool stale)
 
 QSize ConfidenceButton::sizeHint() const
 {
-    return { kBarsWidth + kBetween + fontMetrics().horizontalAdvance(text()) + 2 * kSide, fontMetrics().height() + 2 };
+    return { kBarsWidth + kBeforeText + fontMetrics().horizontalAdvance(text()) + 2 * kConfidenceSide,
+        fontMetrics().height() + 2 };
 }
 
 QSize ConfidenceButton::minimumSizeHint() const
 {
-    return { kBarsWidth + kBetween + fontMetrics().averageCharWidth() * 12, sizeHint().height() };
+    return { kBarsWidth + kBeforeText + fontMetrics().averageCharWidth() * 12, sizeHint().height() };
 }
 
 void ConfidenceButton::paintEvent(QPaintEvent *)
@@ -84,10 +85,11 @@ void ConfidenceButton::paintEvent(QPaintEvent *)
     for (int bar = 0; bar < kBars; ++bar) {
         const int tall = 4 + 3 * bar;
         painter.setBrush(bar < m_level ? filled : theme().border);
-        painter.drawRoundedRect(QRectF(kSide + bar * (kBarWidth + kBarGap), bottom - tall, kBarWidth, tall), 1, 1);
+        painter.drawRoundedRect(
+            QRectF(kConfidenceSide + bar * (kBarWidth + kBarGap), bottom - tall, kBarWidth, tall), 1, 1);
     }
     painter.setPen(underMouse() ? theme().accent : theme().text);
-    const QRect room = rect().adjusted(kSide + kBarsWidth + kBetween, 0, 0, 0);
+    const QRect room = rect().adjusted(kConfidenceSide + kBarsWidth + kBeforeText, 0, 0, 0);
     painter.drawText(
         room, Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(text(), Qt::ElideRight, room.width()));
 }

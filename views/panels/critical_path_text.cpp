@@ -32,7 +32,7 @@ QString linkName(const Evaluation &evaluation, int link)
 }
 
 /// What a span of the path is booked to.
-QString nameOf(const Evaluation &evaluation, std::uint32_t span)
+QString workName(const Evaluation &evaluation, std::uint32_t span)
 {
     const Timeline &timeline = evaluation.timeline;
     const Track &track = timeline.tracks[timeline.trackOf[span]];
@@ -60,7 +60,7 @@ QString criticalPathSentence(const Evaluation &evaluation)
         latency +=
             std::max<Nanoseconds>(0, timeline.start[span] - at); // lags between spans are latencies of boundaries
         const Nanoseconds from = std::max(at, timeline.start[span]); // a task may start before its cause ends
-        totals[nameOf(evaluation, span)] += std::max<Nanoseconds>(0, timeline.end[span] - from);
+        totals[workName(evaluation, span)] += std::max<Nanoseconds>(0, timeline.end[span] - from);
         at = std::max(at, timeline.end[span]);
     }
     if (latency > 0)

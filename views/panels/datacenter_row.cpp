@@ -52,7 +52,7 @@ QString tooltip(const SelectionOption &option)
 }
 
 /// Against the plan as it is, by the objective.
-EffectText changeText(const SelectionOption &option, const SelectionOption *current, SelectionObjective objective)
+EffectText changeOfOption(const SelectionOption &option, const SelectionOption *current, SelectionObjective objective)
 {
     const bool byCost = objective == SelectionObjective::Cost;
     const auto value = [&](const SelectionOption &o) { return byCost ? o.usdPerMillionTokens : o.sequencesPerSecond; };
@@ -141,7 +141,7 @@ void DatacenterRow::setOption(const SelectionOption &option, const Selection &se
     m_option = option;
     QString name = QString::fromStdString(blocksText(option.blocks, selection.plan->cluster));
     name[0] = name[0].toUpper();
-    const EffectText change = changeText(option, current, selection.objective);
+    const EffectText change = changeOfOption(option, current, selection.objective);
     const bool byCost = selection.objective == SelectionObjective::Cost;
     m_mark->setOnFront(option.isOnFront);
     m_name->setText(name);

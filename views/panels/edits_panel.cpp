@@ -5,6 +5,7 @@
 #include "models/text/duration.h"
 #include "models/text/format.h"
 #include "models/validation/text_table_model.h"
+#include "views/panels/effect_text.h"
 #include "views/panels/evidence_table.h"
 #include "views/parts/panel_parts.h"
 #include "views/parts/text_line.h"
@@ -19,8 +20,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kNoChange = 0.0005; // a smaller share is no change
-
 QString iterationText(const HistoryStep &step)
 {
     if (!step.figures)
@@ -28,7 +27,7 @@ QString iterationText(const HistoryStep &step)
     return step.figures->iterationTime ? formatDuration(*step.figures->iterationTime) : EditsPanel::tr("none");
 }
 
-QString changeText(const HistoryStep &step)
+QString changeOfStep(const HistoryStep &step)
 {
     if (step.figures && !step.figures->fits)
         return EditsPanel::tr("does not fit");
@@ -95,7 +94,8 @@ void EditsPanel::refresh()
     for (const HistoryStep &step : m_history.steps()) {
         if (step.isCurrent)
             current = int(rows.lines.size());
-        rows.lines.push_back({ { step.text, iterationText(step), changeText(step) }, toneOf(step), -1, hintOf(step) });
+        rows.lines.push_back(
+            { { step.text, iterationText(step), changeOfStep(step) }, toneOf(step), -1, hintOf(step) });
     }
     m_model->setTable(std::move(rows));
     m_table->selectRow(current);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kEffectRole = Qt::UserRole + 1;
 constexpr int kInkRole = Qt::UserRole + 2;
-constexpr int kSide = 8;
+constexpr int kComboSide = 8;
 constexpr int kOwnMargin = 2; // pixels before the text of a line edit without a frame
 
 class EffectDelegate : public QStyledItemDelegate {
@@ -34,7 +34,8 @@ public:
     {
         const QFontMetrics metrics(option.font);
         const int effect = metrics.horizontalAdvance(index.data(kEffectRole).toString());
-        return { metrics.horizontalAdvance(index.data().toString()) + effect + 4 * kSide + 16, metrics.height() + 10 };
+        return { metrics.horizontalAdvance(index.data().toString()) + effect + 4 * kComboSide + 16,
+            metrics.height() + 10 };
     }
 
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
@@ -43,13 +44,13 @@ public:
         painter->save();
         painter->fillRect(option.rect,
             option.state.testFlag(QStyle::State_Selected) && enabled ? theme().accentSoft : theme().panelRaised);
-        const QRect inner = option.rect.adjusted(kSide + 14, 0, -kSide, 0);
+        const QRect inner = option.rect.adjusted(kComboSide + 14, 0, -kComboSide, 0);
         const auto *combo = qobject_cast<const QComboBox *>(parent());
         painter->setFont(option.font);
         if (combo && combo->currentIndex() == index.row()) {
             painter->setPen(theme().accent);
             painter->drawText(
-                option.rect.adjusted(kSide, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("✓"));
+                option.rect.adjusted(kComboSide, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("✓"));
         }
         painter->setPen(enabled ? theme().text : theme().textFaint);
         painter->drawText(inner, Qt::AlignLeft | Qt::AlignVCenter, index.data().toString());
@@ -130,7 +131,7 @@ void EffectCombo::showPopup()
     int widest = width();
     for (int i = 0; i < count(); ++i) {
         tell(i);
-        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i) + effect(i).text) + 8 * kSide);
+        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i) + effect(i).text) + 8 * kComboSide);
     }
     view()->setMinimumWidth(widest);
     m_isOpen = true;

@@ -37,7 +37,7 @@ QString signedShare(double change, bool isBrief)
     return isBrief ? text.first(1) + rounded(text.sliced(1), 0.95) : text;
 }
 
-Ink inkOf(int best, int worst)
+Ink inkOfDirections(int best, int worst)
 {
     if (best < 0)
         return worst > 0 ? Ink::Muted : Ink::Good;
@@ -63,7 +63,7 @@ EffectText obstacle(const Effect &effect, bool fitsNow)
 EffectText amounts(const Effect &effect, const EffectTable &now, bool tellsBytes)
 {
     const int time = directionOfTime(effect), bytes = tellsBytes ? directionOfMemory(effect, now) : 0;
-    EffectText text { {}, inkOf(std::min(time, bytes), std::max(time, bytes)), {} };
+    EffectText text { {}, inkOfDirections(std::min(time, bytes), std::max(time, bytes)), {} };
     for (const bool isBrief : { false, true }) {
         QStringList words;
         if (bytes != 0)

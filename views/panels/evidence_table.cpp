@@ -23,9 +23,9 @@ namespace {
 
 constexpr int kMeasuredRows = 200;
 constexpr int kWidest = 260;
-constexpr int kRowAir = 6, kCellAir = 10, kHeaderAir = 6;
+constexpr int kEvidenceRowAir = 6, kCellAir = 10, kHeaderAir = 6;
 
-QColor inkOf(Tone tone)
+QColor toneColor(Tone tone)
 {
     switch (tone) {
     case Tone::Plain:
@@ -50,7 +50,7 @@ protected:
     void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override
     {
         QStyledItemDelegate::initStyleOption(option, index);
-        const QColor ink = inkOf(Tone(index.data(ToneRole).toInt()));
+        const QColor ink = toneColor(Tone(index.data(ToneRole).toInt()));
         option->palette.setColor(QPalette::Text, ink);
         option->palette.setColor(QPalette::HighlightedText, ink);
         const QVariant source = index.data(SourceIndexRole);
@@ -83,7 +83,7 @@ EvidenceTable::EvidenceTable(const QString &name, int stretched, QWidget *parent
     setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     verticalHeader()->hide();
     verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    verticalHeader()->setDefaultSectionSize(fontMetrics().height() + kRowAir);
+    verticalHeader()->setDefaultSectionSize(fontMetrics().height() + kEvidenceRowAir);
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setFont(uiFont(-1));
     horizontalHeader()->setMinimumSectionSize(28);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kUneven = 1.005; // of the fullest rank over the mean: less rounds to 1.00
 
-QString gigabytes(double perSecond)
+QString gigabytesPerSecond(double perSecond)
 {
     return QStringLiteral("%1 GB/s").arg(perSecond, 0, 'g', 3);
 }
@@ -45,7 +45,7 @@ QStringList expertFacts(const Metrics &metrics)
     QStringList facts { exposedExchange(metrics) + QStringLiteral(", ") + wayOf(experts) + u'.' };
     if (experts.wireGBps > 0)
         facts << QObject::tr("A dispatch runs at %1 on the wire, %2 as benchmarks count.")
-                     .arg(gigabytes(experts.wireGBps), gigabytes(experts.logicalGBps));
+                     .arg(gigabytesPerSecond(experts.wireGBps), gigabytesPerSecond(experts.logicalGBps));
     if (experts.skew > kUneven)
         facts << QObject::tr("Rank %1 of a group is the fullest, %2 × the mean.")
                      .arg(experts.slowestRank)

@@ -17,7 +17,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kMostRows = 48;
+constexpr std::size_t kMostShareRows = 48;
 constexpr double kSpare = 1.25; // a bar of the largest share leaves room to drag it on
 
 bool overlap(const PoolGpus &a, const PoolGpus &b)
@@ -146,7 +146,7 @@ void GpuSharesPanel::refresh()
 {
     showSentence();
     const bool isHidden = m_shares.sets.empty() || (m_shares.areAlike && !m_shares.isShared && !m_shares.isLayered);
-    const std::size_t count = isHidden ? 0 : std::min(m_shares.sets.size(), kMostRows);
+    const std::size_t count = isHidden ? 0 : std::min(m_shares.sets.size(), kMostShareRows);
     if (isHeld()) { // nothing may move under the hand
         for (GpuShareRow *row : m_rows)
             for (const GpuShare &set : m_shares.sets)

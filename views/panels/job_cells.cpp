@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kChip = 10, kSide = 4, kBarHeight = 8, kPin = 11, kTagMost = 220;
+constexpr int kChip = 10, kCellSide = 4, kCellBarHeight = 8, kCellPin = 11, kTagMost = 220;
 constexpr int kFieldLeast = 64;
 constexpr double kDimmed = 0.5;
 
@@ -23,7 +23,7 @@ const JobRow &rowAt(const QModelIndex &index)
     return static_cast<const JobListModel *>(index.model())->row(index.row());
 }
 
-QColor inkOf(const JobRow &row, int column)
+QColor cellInk(const JobRow &row, int column)
 {
     if (column == JobListModel::End && row.state == JobState::CannotRun)
         return theme().bad;
@@ -46,8 +46,8 @@ void paintChip(QPainter &painter, QPoint at, int job, bool isPaused)
 
 void paintBar(QPainter &painter, const QRect &cell, const JobRow &row, int job)
 {
-    const QRectF track(
-        cell.left() + kSide, cell.center().y() - kBarHeight / 2 + 0.5, cell.width() - 2 * kSide, kBarHeight);
+    const QRectF track(cell.left() + kCellSide, cell.center().y() - kCellBarHeight / 2 + 0.5,
+        cell.width() - 2 * kCellSide, kCellBarHeight);
     painter.setPen(QPen(theme().border, 1));
     painter.setBrush(theme().idle);
     painter.drawRoundedRect(track, 3, 3);
@@ -72,7 +72,7 @@ QPixmap jobTag(const QString &name, int job, qreal devicePixelRatio)
 {
     const QFontMetrics metrics(uiFont(-1));
     const QString shown = metrics.elidedText(name, Qt::ElideMiddle, kTagMost);
-    const QSize size(metrics.horizontalAdvance(shown) + kChip + 6 + 4 * kSide, metrics.height() + 2 * kSide);
+    const QSize size(metrics.horizontalAdvance(shown) + kChip + 6 + 4 * kCellSide, metrics.height() + 2 * kCellSide);
     QPixmap tag(size * devicePixelRatio);
     tag.setDevicePixelRatio(devicePixelRatio);
     tag.fill(Qt::transparent);
@@ -81,10 +81,11 @@ QPixmap jobTag(const QString &name, int job, qreal devicePixelRatio)
     painter.setPen(theme().border);
     painter.setBrush(theme().panelRaised);
     painter.drawRoundedRect(QRectF({}, size).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
-    paintChip(painter, { 2 * kSide, (size.height() - kChip) / 2 }, job, false);
+    paintChip(painter, { 2 * kCellSide, (size.height() - kChip) / 2 }, job, false);
     painter.setFont(uiFont(-1));
     painter.setPen(theme().text);
-    painter.drawText(QRect({}, size).adjusted(2 * kSide + kChip + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, shown);
+    painter.drawText(
+        QRect({}, size).adjusted(2 * kCellSide + kChip + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, shown);
     return tag;
 }
 
@@ -107,18 +108,18 @@ void JobCells::paint(QPainter *painter, const QStyleOptionViewItem &option, cons
     if (index.column() == JobListModel::Bar) {
         paintBar(*painter, option.rect, row, index.row());
     } else {
-        QRect text = option.rect.adjusted(kSide, 0, -kSide, 0);
+        QRect text = option.rect.adjusted(kCellSide, 0, -kCellSide, 0);
         if (index.column() == JobListModel::Name) {
             paintChip(*painter, { text.left(), text.center().y() - kChip / 2 + 1 }, index.row(), row.isPaused);
             text.setLeft(text.left() + kChip + 6);
             if (row.isPinned) {
-                text.setRight(text.right() - kPin - 3);
-                painter->drawPixmap(text.right() + 4, text.center().y() - kPin / 2,
-                    themedPixmap(QStringLiteral("pin"), kPin, theme().textMuted, m_list.devicePixelRatioF()));
+                text.setRight(text.right() - kCellPin - 3);
+                painter->drawPixmap(text.right() + 4, text.center().y() - kCellPin / 2,
+                    themedPixmap(QStringLiteral("pin"), kCellPin, theme().textMuted, m_list.devicePixelRatioF()));
             }
         }
         painter->setFont(option.font);
-        painter->setPen(inkOf(row, index.column()));
+        painter->setPen(cellInk(row, index.column()));
         const QString shown = index.data().toString();
         painter->drawText(text, index.data(Qt::TextAlignmentRole).toInt(),
             option.fontMetrics.elidedText(shown, Qt::ElideMiddle, text.width()));

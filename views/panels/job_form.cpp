@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/job_form.h"
 
-#include "core/plan/enum_names.h"
 #include "models/number_lists.h"
 #include "models/text/duration.h"
+#include "views/panels/enum_list.h"
 #include "views/start/choice_field.h"
 #include "views/theme/theme.h"
 
@@ -20,7 +20,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kWidth = 620;
+constexpr int kJobFormWidth = 620;
 
 std::vector<Choice> modelsOf(const Catalogue &catalogue)
 {
@@ -29,17 +29,6 @@ std::vector<Choice> modelsOf(const Catalogue &catalogue)
         choices.push_back({ QString::fromStdString(model.id),
             QString::fromStdString(model.name.empty() ? model.id : model.name), QString::fromStdString(model.id) });
     return choices;
-}
-
-template <NamedEnum E> QComboBox *choice(const QString &name, E now, QWidget *parent)
-{
-    auto *list = new QComboBox(parent);
-    list->setAccessibleName(name);
-    for (const EnumName &one : kNamesOf<E>)
-        list->addItem(
-            std::is_same_v<E, Precision> ? QString::fromUtf8(one.label).toUpper() : QString::fromUtf8(one.label));
-    list->setCurrentIndex(int(now));
-    return list;
 }
 
 QFormLayout *column()
@@ -59,13 +48,13 @@ QString shortest(double number)
 } // namespace
 
 JobForm::JobForm(const Catalogue &catalogue, const Job &job, bool isNew, QWidget *window)
-    : JobSheet(
-        isNew ? tr("Add a job") : QString::fromStdString(job.name), isNew ? tr("Add job") : tr("Done"), kWidth, window)
+    : JobSheet(isNew ? tr("Add a job") : QString::fromStdString(job.name), isNew ? tr("Add job") : tr("Done"),
+        kJobFormWidth, window)
     , m_job(job)
     , m_isNew(isNew)
     , m_model(new ChoiceField(modelsOf(catalogue), this))
-    , m_precision(choice(tr("Precision"), job.precision, this))
-    , m_optimizer(choice(tr("Optimizer"), job.optimizer, this))
+    , m_precision(enumList(tr("Precision"), job.precision, this))
+    , m_optimizer(enumList(tr("Optimizer"), job.optimizer, this))
 {
     m_model->setAccessibleName(tr("Model"));
     m_model->setPlaceholderText(tr("Type to search"));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/job_grid_sheet.h"
 
-#include "core/plan/enum_names.h"
 #include "core/workload/model_math.h"
 #include "models/job_edits.h"
 #include "models/number_lists.h"
 #include "models/text/format.h"
+#include "views/panels/enum_list.h"
 #include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kMostJobs = 100'000, kFewJobs = 1000; // above: shown as a count alone
 constexpr std::size_t kShownNames = 4;
-constexpr int kWidth = 640, kListWidth = 250, kListHeight = 210, kFieldWidth = 190;
+constexpr int kGridSheetWidth = 640, kListWidth = 250, kListHeight = 210, kFieldWidth = 190;
 
 QLineEdit *field(const QString &name, const QString &text, const QString &tip, QWidget *parent)
 {
@@ -36,17 +36,6 @@ QLineEdit *field(const QString &name, const QString &text, const QString &tip, Q
     return line;
 }
 
-template <NamedEnum E> QComboBox *choice(const QString &name, E now, QWidget *parent)
-{
-    auto *list = new QComboBox(parent);
-    list->setAccessibleName(name);
-    for (const EnumName &one : kNamesOf<E>)
-        list->addItem(
-            std::is_same_v<E, Precision> ? QString::fromUtf8(one.label).toUpper() : QString::fromUtf8(one.label));
-    list->setCurrentIndex(int(now));
-    return list;
-}
-
 template <class T> std::vector<T> asList(const std::vector<double> &numbers)
 {
     return { numbers.begin(), numbers.end() };
@@ -55,8 +44,8 @@ template <class T> std::vector<T> asList(const std::vector<double> &numbers)
 } // namespace
 
 JobGridSheet::JobGridSheet(const Catalogue &catalogue, const Job &start, const QString &cloned, QWidget *window)
-    : JobSheet(
-        cloned.isEmpty() ? tr("Jobs as a grid") : tr("Clone %1 as a grid").arg(cloned), tr("Add jobs"), kWidth, window)
+    : JobSheet(cloned.isEmpty() ? tr("Jobs as a grid") : tr("Clone %1 as a grid").arg(cloned), tr("Add jobs"),
+        kGridSheetWidth, window)
     , m_isClone(!cloned.isEmpty())
     , m_filter(field(tr("Search models"), {}, tr("Shows models whose names have this in them."), this))
     , m_models(new QListWidget(this))
@@ -68,8 +57,8 @@ JobGridSheet::JobGridSheet(const Catalogue &catalogue, const Job &start, const Q
     , m_epochs(field(tr("Epochs"), QString::number(start.epochs), tr("How often they are gone through."), this))
     , m_sequence(
           field(tr("Sequence length"), QString::number(start.sequenceLength), tr("Tokens of one sequence."), this))
-    , m_precision(choice(tr("Precision"), start.precision, this))
-    , m_optimizer(choice(tr("Optimizer"), start.optimizer, this))
+    , m_precision(enumList(tr("Precision"), start.precision, this))
+    , m_optimizer(enumList(tr("Optimizer"), start.optimizer, this))
     , m_preview(new TextLine({}, Ink::Text, this))
 {
     m_filter->setPlaceholderText(tr("Search models"));

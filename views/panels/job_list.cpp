@@ -21,7 +21,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kRowAir = 5;
+constexpr int kJobRowAir = 5;
 constexpr int kNameLeast = 100, kNameWanted = 170, kBarLeast = 44, kAir = 10, kHeadAir = 16;
 
 /// What a column is wide for, and the order in which columns leave where there is no room.
@@ -70,7 +70,7 @@ JobList::JobList(JobListModel &model, QWidget *parent)
     setDefaultDropAction(Qt::MoveAction);
     verticalHeader()->hide();
     verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    verticalHeader()->setDefaultSectionSize(fontMetrics().height() + kRowAir);
+    verticalHeader()->setDefaultSectionSize(fontMetrics().height() + kJobRowAir);
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setSectionsClickable(false);
     horizontalHeader()->setFont(uiFont(-1));

@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kMostRows = 6;
+constexpr std::size_t kMostOffers = 6;
 
 } // namespace
 
@@ -29,7 +29,7 @@ JobOffers::JobOffers(QWidget *parent)
     layout->setSpacing(4);
     layout->addWidget(new SectionTitle(tr("One GPU more"), tr("time of all jobs"), this));
     layout->addWidget(m_none);
-    for (std::size_t i = 0; i < kMostRows; ++i) {
+    for (std::size_t i = 0; i < kMostOffers; ++i) {
         auto *row = new PartRow(int(i) + 1, this);
         row->hide();
         connect(row, &PartRow::applied, this, &JobOffers::editCommitted);
@@ -43,7 +43,7 @@ JobOffers::JobOffers(QWidget *parent)
 void JobOffers::setAdvice(JobAdvicePtr advice)
 {
     m_advice = std::move(advice);
-    const std::size_t count = m_advice ? std::min(m_advice->oneMoreGpu.size(), kMostRows) : 0;
+    const std::size_t count = m_advice ? std::min(m_advice->oneMoreGpu.size(), kMostOffers) : 0;
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         m_rows[i]->setVisible(i < count);
         if (i < count)

@@ -19,12 +19,12 @@ namespace trainyard {
 namespace {
 
 constexpr int kMostButtons = 256, kInARow = 8;
-constexpr int kWidth = 420, kMostHeight = 260;
+constexpr int kPinSheetWidth = 420, kMostHeight = 260;
 
 } // namespace
 
 JobPinSheet::JobPinSheet(const Plan &plan, const QString &name, const std::vector<int> &pinned, QWidget *window)
-    : JobSheet(tr("Pin %1").arg(name), tr("Pin"), kWidth, window)
+    : JobSheet(tr("Pin %1").arg(name), tr("Pin"), kPinSheetWidth, window)
     , m_count(plan.cluster.gpus())
     , m_gpus(pinned)
     , m_field(new QLineEdit(gpuNumbersText(pinned), this))

@@ -15,8 +15,7 @@ namespace trainyard {
 namespace {
 
 const QString kDash = QStringLiteral("—");
-constexpr double kStaleOpacity = 0.45;
-constexpr int kSide = 11;
+constexpr int kCardSide = 11;
 
 } // namespace
 
@@ -83,7 +82,7 @@ QSize NumberCard::minimumSizeHint() const
 void NumberCard::copy()
 {
     QApplication::clipboard()->setText(m_value);
-    QToolTip::showText(mapToGlobal(QPoint(kSide, height())), tr("Copied %1").arg(m_value), this, {}, 1200);
+    QToolTip::showText(mapToGlobal(QPoint(kCardSide, height())), tr("Copied %1").arg(m_value), this, {}, 1200);
 }
 
 void NumberCard::describe()
@@ -106,7 +105,7 @@ void NumberCard::paintEvent(QPaintEvent *)
                                                      : theme().border;
     paintCard(painter, rect(), theme().panel, border);
 
-    const QRect inner = rect().adjusted(kSide, 7, -kSide, -8);
+    const QRect inner = rect().adjusted(kCardSide, 7, -kCardSide, -8);
     const QFontMetrics small(font());
     const int differenceWidth = m_difference.isEmpty() ? 0 : small.horizontalAdvance(m_difference) + Theme::kGap;
     QFont valueFont = uiFont(3, QFont::DemiBold);

@@ -9,6 +9,8 @@
 
 namespace trainyard {
 
+inline constexpr double kStaleOpacity = 0.45; // of what is told of an earlier plan
+
 class NumberCard : public QAbstractButton {
     Q_OBJECT
 public:

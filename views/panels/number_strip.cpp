@@ -200,7 +200,7 @@ constexpr std::size_t kExperts = 8, kPrefill = 9;
 constexpr std::size_t kFirstOfJobs = 10, kBound = 11, kHost = 14;
 static_assert(std::size(kKinds) == 16);
 
-Ink inkOf(const Kind &kind, double before, double after)
+Ink inkOfDifference(const Kind &kind, double before, double after)
 {
     if (kind.better == Better::Neither || std::abs(after - before) < 5e-4 * std::abs(before))
         return Ink::Muted;
@@ -299,7 +299,7 @@ void NumberStrip::refresh()
         QString difference = now && before ? kind.difference(*before, *now) : QString();
         if (std::ranges::none_of(difference, [](QChar c) { return c >= u'1' && c <= u'9'; }))
             difference.clear(); // rounds to nothing
-        m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOf(kind, *before, *now));
+        m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOfDifference(kind, *before, *now));
     }
     showWhatApplies();
 }

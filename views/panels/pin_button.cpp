@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kWidth = 16, kIcon = 12;
+constexpr int kPinButtonWidth = 16, kIcon = 12;
 
 } // namespace
 
@@ -38,7 +38,7 @@ PinButton::PinButton(const QString &name, QWidget *row)
 
 QSize PinButton::sizeHint() const
 {
-    return { kWidth, 18 };
+    return { kPinButtonWidth, 18 };
 }
 
 /// Over the gap before the control.
@@ -49,7 +49,7 @@ void PinButton::place()
     if (!layout || layout->count() < 2)
         return;
     const int control = layout->itemAt(1)->geometry().left();
-    setGeometry(control - kWidth - 1, 0, kWidth, row->height());
+    setGeometry(control - kPinButtonWidth - 1, 0, kPinButtonWidth, row->height());
     raise();
 }
 

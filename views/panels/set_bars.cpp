@@ -17,7 +17,7 @@ constexpr std::size_t kMostSets = 12;
 constexpr int kBar = 8;
 constexpr double kNamePart = 0.28; // of the width
 
-QString nameOf(const SetShare &set)
+QString labelOfSet(const SetShare &set)
 {
     QString name = QString::fromStdString(set.gpu).remove(QStringLiteral("NVIDIA "));
     if (set.gpus > 1)
@@ -40,7 +40,7 @@ void SetBars::setSets(std::vector<SetShare> sets)
     QStringList words;
     for (const SetShare &set : m_sets)
         words << tr("%1: %2 of the work, %3 of the states, idle %4")
-                     .arg(nameOf(set), formatPercent(set.computeShare), formatPercent(set.stateShare),
+                     .arg(labelOfSet(set), formatPercent(set.computeShare), formatPercent(set.stateShare),
                          formatPercent(set.idle));
     setAccessibleName(words.join(QStringLiteral("; ")));
     updateGeometry();
@@ -86,7 +86,7 @@ void SetBars::paintEvent(QPaintEvent *)
         const int top = int(i + 1) * lineHeight();
         painter.setPen(theme().textMuted);
         painter.drawText(QRect(0, top, name - 6, lineHeight()), Qt::AlignLeft | Qt::AlignVCenter,
-            metrics.elidedText(nameOf(set), Qt::ElideMiddle, name - 6));
+            metrics.elidedText(labelOfSet(set), Qt::ElideMiddle, name - 6));
         for (std::size_t c = 0; c < 3; ++c) {
             const double share = set.*columns[c].share;
             const int left = name + int(c) * column, room = column - text - 12;

@@ -18,11 +18,11 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kBarHeight = 12;
+constexpr int kShareBarHeight = 12;
 constexpr int kGripHeight = 16;
 constexpr int kReach = 7; // pixels either side of the handle that take it
 constexpr int kHandle = 3;
-constexpr int kPin = 11;
+constexpr int kSharePin = 11;
 
 } // namespace
 
@@ -110,14 +110,14 @@ void ShareBar::paintEvent(QPaintEvent *)
     if (m_isDimmed)
         painter.setOpacity(0.45);
     const double room = m_room > 0 ? std::clamp(m_room / m_full, 0.0, 1.0) * width() : width();
-    const QRectF track(0, (height() - kBarHeight) / 2.0, room, kBarHeight);
+    const QRectF track(0, (height() - kShareBarHeight) / 2.0, room, kShareBarHeight);
     QPainterPath outline;
     outline.addRoundedRect(track, 2, 2);
     painter.fillPath(outline, theme().isDark ? theme().panelRaised : theme().grid);
     double x = 0;
     for (const ShareSegment &segment : m_segments) {
         const double length = segment.amount / m_full * width();
-        QRectF bar(x, track.top(), std::max(0.0, std::min(length, width() - x)), kBarHeight);
+        QRectF bar(x, track.top(), std::max(0.0, std::min(length, width() - x)), kShareBarHeight);
         x += length;
         if (bar.width() <= 0)
             continue;
@@ -130,19 +130,19 @@ void ShareBar::paintEvent(QPaintEvent *)
             painter.fillRect(QRectF(bar.right() - 1, bar.top(), 1, bar.height()), theme().panel);
     }
     if (m_room > 0 && x > room + 0.5) // more than there is room for
-        painter.fillRect(QRectF(room, track.top() - 1, 2, kBarHeight + 2), theme().bad);
+        painter.fillRect(QRectF(room, track.top() - 1, 2, kShareBarHeight + 2), theme().bad);
     if (!m_handle)
         return;
     const double at = std::clamp(double(handleX()), kHandle / 2.0, width() - kHandle / 2.0);
     const bool isLit = m_isHot || m_isDragging || hasFocus();
     painter.setPen(Qt::NoPen);
     painter.setBrush(isLit ? theme().accent : m_isPinned ? theme().text : theme().textMuted);
-    const double grip = isLit || m_isPinned ? height() : kBarHeight;
+    const double grip = isLit || m_isPinned ? height() : kShareBarHeight;
     painter.drawRoundedRect(QRectF(at - kHandle / 2.0, (height() - grip) / 2, kHandle, grip), 1.5, 1.5);
     if (m_isPinned) { // on the side of the end on which there is room
-        const double left = at + kPin + 4 < width() ? at + 4 : at - kPin - 4;
-        painter.drawPixmap(QPointF(left, (height() - kPin) / 2.0),
-            themedPixmap(QStringLiteral("pin"), kPin, theme().text, devicePixelRatioF()));
+        const double left = at + kSharePin + 4 < width() ? at + 4 : at - kSharePin - 4;
+        painter.drawPixmap(QPointF(left, (height() - kSharePin) / 2.0),
+            themedPixmap(QStringLiteral("pin"), kSharePin, theme().text, devicePixelRatioF()));
     }
     if (hasFocus()) {
         painter.setPen(QPen(theme().accent, 1));

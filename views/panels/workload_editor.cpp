@@ -28,15 +28,15 @@ const QString kFromFile = QStringLiteral("\x01"); // data of the entry that asks
 const QString kInline = QStringLiteral("\x02"); // data of the entry for a model that the plan holds itself
 
 /// A spin box that commits when editing ends, and lets the wheel scroll the panel.
-class NumberBox : public QSpinBox {
+class CountBox : public QSpinBox {
 public:
-    NumberBox(int WorkloadSpec::*member, const QString &one, const QString &many, QWidget *parent)
+    CountBox(int WorkloadSpec::*member, const QString &one, const QString &many, QWidget *parent)
         : QSpinBox(parent)
         , m_one(one)
         , m_many(many)
     {
         const Key key = keys::keyOf(member);
-        connect(this, &QSpinBox::valueChanged, this, &NumberBox::showUnit);
+        connect(this, &QSpinBox::valueChanged, this, &CountBox::showUnit);
         setRange(int(key.min), int(key.max));
         setKeyboardTracking(false);
         setGroupSeparatorShown(true);
@@ -53,7 +53,7 @@ private:
     QString m_one, m_many;
 };
 
-QString nameOf(Precision precision)
+QString precisionName(Precision precision)
 {
     return QString::fromLatin1(toString(precision)).toUpper();
 }
@@ -112,9 +112,9 @@ WorkloadEditor::WorkloadEditor(const Catalogue &catalogue, QWidget *parent)
     , m_model(new QComboBox(this))
     , m_precision(new QComboBox(this))
     , m_optimizer(new QComboBox(this))
-    , m_sequence(new NumberBox(&WorkloadSpec::sequenceLength, tr(" token"), tr(" tokens"), this))
-    , m_globalBatch(new NumberBox(&WorkloadSpec::globalBatch, tr(" sequence"), tr(" sequences"), this))
-    , m_microBatch(new NumberBox(&WorkloadSpec::microBatch, tr(" sequence"), tr(" sequences"), this))
+    , m_sequence(new CountBox(&WorkloadSpec::sequenceLength, tr(" token"), tr(" tokens"), this))
+    , m_globalBatch(new CountBox(&WorkloadSpec::globalBatch, tr(" sequence"), tr(" sequences"), this))
+    , m_microBatch(new CountBox(&WorkloadSpec::microBatch, tr(" sequence"), tr(" sequences"), this))
     , m_tokens(new QLineEdit(this))
     , m_derived(new TextLine({}, Ink::Muted, this))
     , m_fields(new QWidget(this))
@@ -139,7 +139,7 @@ void WorkloadEditor::addFields()
     m_model->completer()->setCompletionMode(QCompleter::PopupCompletion);
     m_model->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     for (int i = 0; i < kPrecisionCount; ++i)
-        m_precision->addItem(nameOf(static_cast<Precision>(i)), i);
+        m_precision->addItem(precisionName(static_cast<Precision>(i)), i);
     for (const EnumName &optimizer : kNamesOf<Optimizer>)
         m_optimizer->addItem(QString::fromUtf8(optimizer.label), m_optimizer->count());
     m_tokens->setAlignment(Qt::AlignRight);
@@ -213,7 +213,8 @@ void WorkloadEditor::wire()
             return;
         WorkloadSpec next = m_plan->workload;
         next.precision = static_cast<Precision>(m_precision->itemData(index).toInt());
-        commit(next, tr("Precision %1 → %2").arg(nameOf(m_plan->workload.precision), m_precision->itemText(index)));
+        commit(
+            next, tr("Precision %1 → %2").arg(precisionName(m_plan->workload.precision), m_precision->itemText(index)));
     });
     connect(m_optimizer, &QComboBox::activated, this, [this](int index) {
         if (!m_plan)
@@ -269,7 +270,7 @@ void WorkloadEditor::refresh()
     m_globalBatch->setValue(workload.globalBatch);
     m_microBatch->setValue(workload.microBatch);
     for (QSpinBox *box : { m_sequence, m_globalBatch, m_microBatch })
-        static_cast<NumberBox *>(box)->showUnit(); // signals are blocked here
+        static_cast<CountBox *>(box)->showUnit(); // signals are blocked here
     m_precision->setCurrentIndex(m_precision->findData(int(workload.precision)));
     m_optimizer->setCurrentIndex(m_optimizer->findData(int(workload.optimizer)));
     m_tokens->setText(workload.trainingTokens ? formatCount(*workload.trainingTokens) : QString());

@@ -5,6 +5,7 @@
 #include "models/text/duration.h"
 #include "models/text/format.h"
 #include "views/parts/panel_parts.h"
+#include "views/planner/planner_tables.h"
 #include "views/planner/step_list.h"
 #include "views/theme/theme.h"
 
@@ -22,11 +23,6 @@ constexpr int kNameShare = 34, kBeforeShare = 23, kAfterShare = 23, kChangeShare
 constexpr double kIdleShare = 0.0005; // of the price; less is none
 
 using Text = QString (*)(double);
-
-QString orDash(double value, Text text)
-{
-    return value > 0 ? text(value) : QStringLiteral("–");
-}
 
 } // namespace
 

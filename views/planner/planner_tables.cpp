@@ -16,16 +16,10 @@ namespace trainyard {
 namespace {
 
 constexpr int kInTable = 8, kInTip = 8; // differences
-constexpr double kNoGain = 0.0005;
 
 QString tr(const char *text)
 {
     return QCoreApplication::translate("Planner", text);
-}
-
-QString orDash(double value, QString (*text)(double))
-{
-    return value > 0 ? text(value) : QStringLiteral("–");
 }
 
 QStringList changesOf(const PlanSearch &search, std::size_t row, int most)
@@ -52,6 +46,11 @@ QString againstOwn(const PlanSearch &search, std::size_t row)
 }
 
 } // namespace
+
+QString orDash(double value, QString (*text)(double))
+{
+    return value > 0 ? text(value) : QStringLiteral("–");
+}
 
 TextRows bestTable(const PlanSearch &search)
 {

@@ -8,6 +8,9 @@
 
 namespace trainyard {
 
+/// A figure as `text` writes it; a dash where it is not above 0.
+[[nodiscard]] QString orDash(double value, QString (*text)(double));
+
 [[nodiscard]] TextRows bestTable(const PlanSearch &search);
 [[nodiscard]] TextRows leftOutTable(const PlanSearch &search);
 /// Rich text: what the candidate is, its figures, and what it changes of the plan.

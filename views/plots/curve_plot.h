@@ -14,6 +14,8 @@ class QCPItemStraightLine;
 
 namespace trainyard {
 
+inline constexpr int kMostInTooltip = 12, kMostInLegend = 8; // curves
+
 class CurvePlot : public QWidget {
     Q_OBJECT
 public:

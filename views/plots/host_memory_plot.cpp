@@ -13,8 +13,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kMostInTooltip = 12, kMostInLegend = 8;
-
 const HostUse *fullestOf(const Evaluation &evaluation)
 {
     const auto &hosts = evaluation.metrics.jobs->hosts;
@@ -93,7 +91,7 @@ QString HostMemoryPlot::describe(double x) const
     for (const HostCurve &curve : m_curves) {
         const auto after = std::ranges::upper_bound(curve.points, x, {}, &MemoryPoint::seconds);
         const double bytes = after == curve.points.begin() ? 0 : std::prev(after)->bytes;
-        if (std::size_t(lines.size()) <= kMostInTooltip)
+        if (lines.size() <= kMostInTooltip)
             lines << (curve.capacity > 0
                     ? tr("%1: %2 of %3").arg(curve.name, formatBytes(bytes), formatBytes(curve.capacity))
                     : tr("%1: %2").arg(curve.name, formatBytes(bytes)));

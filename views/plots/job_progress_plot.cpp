@@ -13,7 +13,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostInTooltip = 12, kMostInLegend = 8;
 constexpr int kMostPoints = 1 << 17; // of all curves together
 constexpr float kPale = 0.25F;
 

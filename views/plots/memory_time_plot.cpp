@@ -14,8 +14,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostInTooltip = 12;
-
 using Curves = std::vector<std::vector<Evaluation::MemoryStep>>;
 
 /// Bytes of a stage at a time, as the curve says exactly.

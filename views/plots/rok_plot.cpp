@@ -21,7 +21,7 @@ constexpr int kRoomForCaption = 100; // pixels of the y axis, below which the po
 constexpr int kReach = 14; // pixels from the pointer to its point
 constexpr double kDot = 7, kRing = 14, kHalo = 11;
 
-QColor colorOf(ActivationWay way)
+QColor wayColor(ActivationWay way)
 {
     switch (way) {
     case ActivationWay::Recompute:
@@ -108,7 +108,7 @@ std::vector<CurvePlot::LegendEntry> RokPlot::legend() const
     std::vector<LegendEntry> entries;
     for (int way = 0; way < kActivationWays; ++way)
         if (std::ranges::any_of(points(), [&](const RokPoint &p) { return p.way == ActivationWay(way); }))
-            entries.push_back({ nameOf(ActivationWay(way)), colorOf(ActivationWay(way)) });
+            entries.push_back({ nameOf(ActivationWay(way)), wayColor(ActivationWay(way)) });
     return entries;
 }
 
@@ -149,12 +149,12 @@ void RokPlot::draw(QCustomPlot &plot)
     if (const int now = current(); now >= 0)
         drawMark(plot, points()[std::size_t(now)], theme().text, kRing);
     if (m_selected >= 0 && m_selected < int(points().size()))
-        drawMark(plot, points()[std::size_t(m_selected)], colorOf(points()[std::size_t(m_selected)].way), kHalo);
+        drawMark(plot, points()[std::size_t(m_selected)], wayColor(points()[std::size_t(m_selected)].way), kHalo);
 }
 
 void RokPlot::drawWay(QCustomPlot &plot, ActivationWay way) const
 {
-    QColor color = colorOf(way);
+    QColor color = wayColor(way);
     if (!isOfThePlan())
         color.setAlphaF(0.45F);
     auto *line = new QCPCurve(plot.xAxis, plot.yAxis);

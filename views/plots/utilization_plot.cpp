@@ -13,8 +13,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostInTooltip = 12;
-
 Metric utilizationOf(const Metrics &metrics)
 {
     return metrics.jobs ? metrics.jobs->gpuUtilization : metrics.gpuUtilization;

@@ -15,7 +15,7 @@ namespace trainyard {
 namespace {
 
 /// The links of a plan are told apart by hue, the two directions of one by the side of the axis.
-QColor colorOf(const WanFlow &flow)
+QColor flowColor(const WanFlow &flow)
 {
     static constexpr std::array kHues { WorkKind::WanTransfer, WorkKind::Forward, WorkKind::GradientReduce,
         WorkKind::Prefill, WorkKind::Collective, WorkKind::Optimizer };
@@ -40,7 +40,7 @@ std::vector<CurvePlot::LegendEntry> WanPlot::legend() const
     std::vector<LegendEntry> entries;
     for (const WanFlow &flow : m_flows)
         if (&flow == &m_flows.front() || flow.link != (&flow - 1)->link)
-            entries.push_back({ QString::fromStdString(flow.name), colorOf(flow) });
+            entries.push_back({ QString::fromStdString(flow.name), flowColor(flow) });
     return entries;
 }
 
@@ -73,7 +73,7 @@ void WanPlot::draw(QCustomPlot &plot)
     };
     for (const WanFlow &flow : m_flows) {
         highest = std::max(highest, *std::ranges::max_element(flow.gbps));
-        QColor color = colorOf(flow);
+        QColor color = flowColor(flow);
         if (flow.turns.empty()) {
             color.setAlphaF(0.6f); // two links at once show through one another
             impulses(flow.gbps, flow.direction, color);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kStack = 16, kStackGap = 6, kBar = 8, kMark = 9;
 constexpr std::array kColumns { 0.365, 0.145, 0.135, 0.155, 0.2 }; // kind, plan, run, difference, bar: of the width
-constexpr double kNamePart = 0.15, kValuePart = 0.15, kLeastShare = 0.0005;
+constexpr double kNamePart = 0.15, kValuePart = 0.15, kLeastBarShare = 0.0005;
 
 } // namespace
 
@@ -104,7 +104,7 @@ void DifferenceBars::paintStack(QPainter &painter, int top, const QString &name,
     double x = left;
     for (const DifferenceRow &row : table.rows) {
         const double part = isMeasured ? row.measured : row.reference;
-        if (!(most > 0) || part < kLeastShare * most)
+        if (!(most > 0) || part < kLeastBarShare * most)
             continue;
         const QRectF box(x, top, std::max(1.0, part / most * room - 1), kStack);
         painter.fillRect(box, colorOf(row.kind));

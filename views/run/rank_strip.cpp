@@ -17,7 +17,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kLargest = 22, kSmallest = 4, kMostRows = 12, kNumbersFrom = 18; // pixels
-constexpr std::size_t kMostRanks = 16384;
+constexpr std::size_t kMostCells = 16384;
 
 } // namespace
 
@@ -48,7 +48,7 @@ void RankStrip::setOverlay(const RunOverlayPtr &overlay, std::optional<int> chos
             if (const auto at = states.find(straggler.rank); at != states.end())
                 at->second = State::Slow;
         for (const auto &[rank, state] : states)
-            if (m_cells.size() < kMostRanks)
+            if (m_cells.size() < kMostCells)
                 m_cells.push_back({ rank, state });
     }
     setVisible(m_cells.size() > 1);

@@ -2,11 +2,11 @@
 // Which ranks a run shows and which it does not, in words.
 #include "core/overlay/job_stages.h"
 #include "models/text/format.h"
+#include "views/run/run_text.h"
 #include "views/run/run_words.h"
 
 #include "core/base/ranges_text.h"
 
-#include <QCoreApplication>
 #include <QLocale>
 
 #include <algorithm>
@@ -17,11 +17,6 @@ namespace {
 
 constexpr int kMostRanks = 65536; // a rank number of a file is anybody's
 constexpr std::size_t kFewRanks = 128; // so many have a cell each, whoever recorded them
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("RunWords", text);
-}
 
 QString counted(qint64 number)
 {
@@ -40,9 +35,9 @@ QString sizesSentence(const RunOverlay &overlay)
         other = RankMap(*overlay.evaluation->plan, overlay.evaluation->layout, overlay.order).worldSize();
     if (run <= 0 || other <= 0 || run == other)
         return {};
-    return tr("The run has %1, %2 %3. ")
-        .arg(countOf(run, tr("rank"), tr("ranks")), overlay.reference ? nameOf(*overlay.reference) : tr("the plan"),
-            counted(other));
+    return runText("The run has %1, %2 %3. ")
+        .arg(countOf(run, runText("rank"), runText("ranks")),
+            overlay.reference ? nameOf(*overlay.reference) : runText("the plan"), counted(other));
 }
 
 std::vector<int> unrecordedRanks(const RunOverlay &overlay)
@@ -80,11 +75,11 @@ QString missingSentence(const RunOverlay &overlay)
         return {};
     const bool isHatched = hasCellsForMissing(overlay, missing);
     if (missing.size() == 1)
-        return tr("Rank %1 was not recorded; its place is hatched.").arg(missing.front());
-    return tr("%1 ranks were not recorded: %2.")
+        return runText("Rank %1 was not recorded; its place is hatched.").arg(missing.front());
+    return runText("%1 ranks were not recorded: %2.")
                .arg(counted(qint64(missing.size())),
                    QString::fromStdString(rangesText({ missing.begin(), missing.end() }, 6)))
-        + (isHatched ? tr(" Their places are hatched.") : QString());
+        + (isHatched ? runText(" Their places are hatched.") : QString());
 }
 
 } // namespace trainyard

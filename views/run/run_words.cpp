@@ -2,9 +2,9 @@
 #include "views/run/run_words.h"
 
 #include "models/text/format.h"
+#include "views/run/run_text.h"
 #include "views/theme/theme.h"
 
-#include <QCoreApplication>
 #include <QLocale>
 
 #include <algorithm>
@@ -14,11 +14,6 @@
 namespace trainyard {
 
 namespace {
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("RunWords", text);
-}
 
 const QString kBetween = QStringLiteral("  ·  ");
 constexpr double kSameStep = 1e-3; // of the step: as long as each other
@@ -78,14 +73,14 @@ QString overviewOf(const Run &run)
     const Recording &recording = *run.recording;
     QStringList parts;
     if (!recording.ranks.empty())
-        parts << countOf(qint64(recording.ranks.size()), tr("rank"), tr("ranks"));
+        parts << countOf(qint64(recording.ranks.size()), runText("rank"), runText("ranks"));
     if (!run.steps.empty())
-        parts << countOf(qint64(run.steps.size()), tr("step"), tr("steps"));
+        parts << countOf(qint64(run.steps.size()), runText("step"), runText("steps"));
     if (const std::size_t spans = recording.spanCount(); spans > 0)
-        parts << countOf(qint64(spans), tr("span"), tr("spans"));
-    parts << countOf(qint64(recording.sources.size()), tr("file"), tr("files"));
+        parts << countOf(qint64(spans), runText("span"), runText("spans"));
+    parts << countOf(qint64(recording.sources.size()), runText("file"), runText("files"));
     if (const int refused = refusedFiles(run); refused > 0)
-        parts << tr("%1 of them not read").arg(refused);
+        parts << runText("%1 of them not read").arg(refused);
     return parts.join(kBetween);
 }
 
@@ -105,19 +100,20 @@ QString resultSentence(const RunOverlay &overlay)
 {
     const DifferenceTable &table = overlay.differences;
     if (!overlay.run || overlay.step < 0)
-        return tr("The recording shows no steps.");
+        return runText("The recording shows no steps.");
     const auto number = QString::number(overlay.run->steps[std::size_t(overlay.step)].number);
     if (!(table.referenceSeconds > 0))
-        return tr("Step %1 took %2.").arg(number, secondsText(table.measuredSeconds));
+        return runText("Step %1 took %2.").arg(number, secondsText(table.measuredSeconds));
     const QString sizes = sizesSentence(overlay); // first: two jobs of different size
     const double more = table.measuredSeconds - table.referenceSeconds;
-    const QString other = overlay.reference ? QStringLiteral("%1’s").arg(nameOf(*overlay.reference)) : tr("the plan’s");
+    const QString other =
+        overlay.reference ? QStringLiteral("%1’s").arg(nameOf(*overlay.reference)) : runText("the plan’s");
     const QString all = secondsText(table.measuredSeconds), than = secondsText(table.referenceSeconds);
     if (std::abs(more) < kSameStep * table.referenceSeconds)
-        return sizes + tr("Step %1 took %2, as long as %3 %4%5.").arg(number, all, other, than, whereFrom(table));
+        return sizes + runText("Step %1 took %2, as long as %3 %4%5.").arg(number, all, other, than, whereFrom(table));
     return sizes
-        + tr("Step %1 took %2, %3 %4%5 than %6 %7%8.")
-              .arg(number, all, secondsText(std::abs(more)), more > 0 ? tr("more") : tr("less"),
+        + runText("Step %1 took %2, %3 %4%5 than %6 %7%8.")
+              .arg(number, all, secondsText(std::abs(more)), more > 0 ? runText("more") : runText("less"),
                   changeText(table.referenceSeconds, table.measuredSeconds), other, than, whereFrom(table));
 }
 
@@ -125,27 +121,28 @@ QString shortResult(const RunOverlay &overlay)
 {
     const DifferenceTable &table = overlay.differences;
     if (!overlay.run || overlay.step < 0)
-        return tr("no steps");
+        return runText("no steps");
     if (!(table.referenceSeconds > 0))
         return secondsText(table.measuredSeconds);
-    return tr("%1, %2 %3%4")
-        .arg(secondsText(table.measuredSeconds), overlay.reference ? nameOf(*overlay.reference) : tr("plan"),
+    return runText("%1, %2 %3%4")
+        .arg(secondsText(table.measuredSeconds), overlay.reference ? nameOf(*overlay.reference) : runText("plan"),
             secondsText(table.referenceSeconds), changeText(table.referenceSeconds, table.measuredSeconds));
 }
 
 QString stepSentence(const Run &run, const RunStep &step)
 {
-    QString text = tr("step %1").arg(step.number);
+    QString text = runText("step %1").arg(step.number);
     if (step.isWarmUp)
-        text += tr(": a warm-up, which no median counts");
+        text += runText(": a warm-up, which no median counts");
     else if (step.isOutlier)
-        text += tr(": over 1.5 × the median, which does not count it");
+        text += runText(": over 1.5 × the median, which does not count it");
     else if (run.typicalStep >= 0 && &step == &run.steps[std::size_t(run.typicalStep)])
-        text += tr(": nearest to the median");
+        text += runText(": nearest to the median");
     else if (run.medianSeconds > 0)
-        text += tr(": median %1 %2").arg(secondsText(run.medianSeconds), changeText(run.medianSeconds, step.seconds));
+        text +=
+            runText(": median %1 %2").arg(secondsText(run.medianSeconds), changeText(run.medianSeconds, step.seconds));
     if (!step.hasSpans())
-        text += tr(" · from logs alone");
+        text += runText(" · from logs alone");
     return text;
 }
 
@@ -165,23 +162,24 @@ QStringList clockSentences(const Run &run)
         }
     }
     if (spanned == 0)
-        return { tr("No file has spans: there are no clocks to align.") };
+        return { runText("No file has spans: there are no clocks to align.") };
     if (spanned == 1)
-        return { tr("One rank was recorded: its clock is the only one.") };
+        return { runText("One rank was recorded: its clock is the only one.") };
     QStringList lines;
     if (run.collectives.empty())
-        lines << tr("No collectives were matched across ranks: each keeps its own clock.");
+        lines << runText("No collectives were matched across ranks: each keeps its own clock.");
     else if (aligned > 0)
-        lines << tr("The clocks of %1 agree within %2 (median of %3).")
-                     .arg(countOf(aligned, tr("rank"), tr("ranks")), secondsText(clocks.residual * 1e-9),
-                         countOf(qint64(run.collectives.size()), tr("matched collective"), tr("matched collectives")));
+        lines << runText("The clocks of %1 agree within %2 (median of %3).")
+                     .arg(countOf(aligned, runText("rank"), runText("ranks")), secondsText(clocks.residual * 1e-9),
+                         countOf(qint64(run.collectives.size()), runText("matched collective"),
+                             runText("matched collectives")));
     if (clocks.islands > 1)
-        lines << tr("They fall into %1 groups that share no collectives; between groups times cannot be compared.")
+        lines << runText("They fall into %1 groups that share no collectives; between groups times cannot be compared.")
                      .arg(clocks.islands);
     constexpr qsizetype kMostReasons = 3;
     lines += reasons.mid(0, kMostReasons);
     if (reasons.size() > kMostReasons)
-        lines << tr("%1 more clocks were refused.").arg(refused - kMostReasons);
+        lines << runText("%1 more clocks were refused.").arg(refused - kMostReasons);
     return lines;
 }
 
@@ -216,9 +214,10 @@ QString differenceText(const RunOverlay &overlay, QChar separator)
                    .join(separator)
             + u'\n';
     };
-    QString text = QStringList { tr("kind of work"),
-        quoted(tr("%1 (s)").arg(QString::fromStdString(table.referenceName)), separator),
-        quoted(tr("%1 (s)").arg(QString::fromStdString(table.measuredName)), separator), tr("difference (s)") }
+    QString text = QStringList { runText("kind of work"),
+        quoted(runText("%1 (s)").arg(QString::fromStdString(table.referenceName)), separator),
+        quoted(runText("%1 (s)").arg(QString::fromStdString(table.measuredName)), separator),
+        runText("difference (s)") }
                        .join(separator)
         + u'\n';
     for (const DifferenceRow &row : table.rows)
@@ -226,7 +225,7 @@ QString differenceText(const RunOverlay &overlay, QChar separator)
     DifferenceRow sum;
     sum.reference = table.referenceSeconds;
     sum.measured = table.measuredSeconds;
-    return text + line(tr("step"), sum);
+    return text + line(runText("step"), sum);
 }
 
 QColor colorOf(DifferenceKind kind)
@@ -252,19 +251,19 @@ QString meaningOf(DifferenceKind kind)
 {
     switch (kind) {
     case DifferenceKind::Compute:
-        return tr("Some kernel computes, the optimizer's too.");
+        return runText("Some kernel computes, the optimizer's too.");
     case DifferenceKind::ExposedCommunication:
-        return tr("Only communication or copies run, and they move data.");
+        return runText("Only communication or copies run, and they move data.");
     case DifferenceKind::Bubble:
-        return tr("Nothing runs, or a receive waits, for another stage of the pipeline.");
+        return runText("Nothing runs, or a receive waits, for another stage of the pipeline.");
     case DifferenceKind::Stragglers:
-        return tr(
+        return runText(
             "A collective that has begun waits for its last rank. A plan's replicas are as fast as their hardware, "
             "so that none wait.");
     case DifferenceKind::Host:
-        return tr("Nothing runs because the host has not launched the next kernel yet; of the plan its overhead.");
+        return runText("Nothing runs because the host has not launched the next kernel yet; of the plan its overhead.");
     case DifferenceKind::Untold:
-        return tr("The run shows no spans: its step is one piece.");
+        return runText("The run shows no spans: its step is one piece.");
     }
     return {};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of a run's files, for the page about it.
 #include "models/text/format.h"
+#include "views/run/run_text.h"
 #include "views/run/run_words.h"
 
-#include <QCoreApplication>
 #include <QFileInfo>
 #include <QLocale>
 
@@ -12,11 +12,6 @@
 namespace trainyard {
 
 namespace {
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("RunWords", text);
-}
 
 QString droppedText(const RecordedSource &source)
 {
@@ -38,7 +33,8 @@ int refusedFiles(const Run &run)
 TextRows sourceTable(const Run &run)
 {
     TextRows rows;
-    rows.titles = { tr("File"), tr("What it is"), tr("Size"), tr("Taken"), tr("Left out, and why") };
+    rows.titles = { runText("File"), runText("What it is"), runText("Size"), runText("Taken"),
+        runText("Left out, and why") };
     for (const RecordedSource &source : run.recording->sources) {
         const QString path = QString::fromStdString(source.file);
         const bool isRefused = !source.refused.empty();
@@ -46,14 +42,14 @@ TextRows sourceTable(const Run &run)
         if (isRefused)
             told << QString::fromStdString(source.refused);
         if (source.isTruncated)
-            told << tr("ends in the middle");
+            told << runText("ends in the middle");
         if (const QString dropped = droppedText(source); !dropped.isEmpty())
             told << dropped;
         for (const std::string &note : source.notes)
             told << QString::fromStdString(note);
         rows.lines.push_back(
             { { QFileInfo(path).fileName(), QString::fromLatin1(nameOf(source.kind)), formatBytes(double(source.bytes)),
-                  isRefused ? tr("nothing") : QLocale(QLocale::English).toString(qlonglong(source.taken)),
+                  isRefused ? runText("nothing") : QLocale(QLocale::English).toString(qlonglong(source.taken)),
                   told.join(QStringLiteral(". ")) },
                 isRefused            ? Tone::Bad
                     : told.isEmpty() ? Tone::Plain

@@ -16,7 +16,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kMostParts = 4;
-constexpr double kLeastShare = 0.01; // of the step: smaller differences are in the table
+constexpr double kLeastPartShare = 0.01; // of the step: smaller differences are in the table
 
 QString sentence(const std::string &utf8)
 {
@@ -104,7 +104,7 @@ void VerdictSection::addMemory(
     if (isTimed)
         held << sentence(found.headline);
     for (const VerdictPart &part : found.parts)
-        if (std::abs(part.measured - part.predicted) >= kLeastShare * found.measuredBytes)
+        if (std::abs(part.measured - part.predicted) >= kLeastPartShare * found.measuredBytes)
             held << bytesOf(part);
     for (const std::string &cause : found.causes)
         reasons << tr("Memory: %1").arg(sentence(cause));
@@ -124,7 +124,7 @@ void VerdictSection::setVerdict(const std::shared_ptr<const Expected<RunVerdict>
         m_headline->setInk(Ink::Text);
         for (const VerdictPart &part : found.parts)
             if (told.size() < kMostParts
-                && std::abs(part.measured - part.predicted) >= kLeastShare * found.measuredSeconds)
+                && std::abs(part.measured - part.predicted) >= kLeastPartShare * found.measuredSeconds)
                 told << partText(part);
         for (const std::string &cause : found.causes)
             reasons << sentence(cause);

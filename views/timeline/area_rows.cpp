@@ -16,14 +16,9 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString areaText(const char *text)
 {
     return QCoreApplication::translate("trainyard::AreaRows", text);
-}
-
-double seconds(Nanoseconds t)
-{
-    return double(t) * 1e-9;
 }
 
 struct Sums {
@@ -140,13 +135,13 @@ std::vector<AreaRow> areaRows(
             rows.push_back({ QString::fromUtf8(toString(WorkKind(k))), total, share(total.total) });
     }
     std::ranges::stable_sort(rows, std::greater {}, [](const AreaRow &row) { return row.total.total; });
-    const std::array<QString, 2> idle { tr("idle"), tr("idle channel") };
+    const std::array<QString, 2> idle { areaText("idle"), areaText("idle channel") };
     for (std::size_t i = 0; i < idle.size(); ++i) {
         if (sums.lines[i] > 0)
             rows.push_back({ idle[i], { 0, sums.idle[i], 0, 0 }, share(sums.idle[i]) });
     }
     if (sums.faded.count > 0)
-        rows.push_back({ tr("not shown"), sums.faded, share(sums.faded.total) });
+        rows.push_back({ areaText("not shown"), sums.faded, share(sums.faded.total) });
     return rows;
 }
 
@@ -177,14 +172,14 @@ std::vector<AreaRow> measuredAreaRows(const MeasuredLanes &measured, TimeInterva
     const double area = double(range.length()) * double(lines);
     std::vector<AreaRow> rows;
     const auto say = [&](const QString &name, const KindTotal &total) {
-        rows.push_back({ tr("run: %1").arg(name), total, area > 0 ? double(total.total) / area : 0 });
+        rows.push_back({ areaText("run: %1").arg(name), total, area > 0 ? double(total.total) / area : 0 });
     };
     for (int work = 0; work < kRecordedWorkCount; ++work)
         if (works[std::size_t(work)].count > 0)
             say(recordedWorkName(RecordedWork(work)), works[std::size_t(work)]);
     std::ranges::stable_sort(rows, std::greater {}, [](const AreaRow &row) { return row.total.total; });
     if (!seen.isEmpty())
-        say(tr("idle"), idle);
+        say(areaText("idle"), idle);
     return rows;
 }
 
@@ -196,11 +191,11 @@ QString toTsv(const std::vector<AreaRow> &rows)
         text += QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6\t%7\n")
                     .arg(row.name)
                     .arg(row.total.count)
-                    .arg(seconds(row.total.total), 0, 'g', 9)
+                    .arg(toSeconds(row.total.total).value, 0, 'g', 9)
                     .arg(row.share, 0, 'g', 6)
-                    .arg(seconds(mean), 0, 'g', 9)
-                    .arg(seconds(row.total.shortest), 0, 'g', 9)
-                    .arg(seconds(row.total.longest), 0, 'g', 9);
+                    .arg(toSeconds(mean).value, 0, 'g', 9)
+                    .arg(toSeconds(row.total.shortest).value, 0, 'g', 9)
+                    .arg(toSeconds(row.total.longest).value, 0, 'g', 9);
     }
     return text;
 }

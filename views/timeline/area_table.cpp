@@ -26,11 +26,6 @@ namespace {
 
 constexpr int kHeaderRoom = 20; // that a style may put around a header's text
 
-double seconds(Nanoseconds t)
-{
-    return double(t) * 1e-9;
-}
-
 Nanoseconds mean(const KindTotal &total)
 {
     return total.count > 0 ? total.total / total.count : 0;
@@ -105,10 +100,10 @@ void AreaTable::setRows(const QString &title, std::vector<AreaRow> rows)
     for (int r = 0; r < int(m_rows.size()); ++r) {
         const AreaRow &row = m_rows[std::size_t(r)];
         const bool counted = row.total.count > 0;
-        const auto time = [counted](Nanoseconds t) { return counted ? formatSeconds(seconds(t)) : QString(); };
+        const auto time = [counted](Nanoseconds t) { return counted ? formatSeconds(toSeconds(t).value) : QString(); };
         put(r, 0, row.name);
         put(r, 1, counted ? QString::number(row.total.count) : QString());
-        put(r, 2, formatSeconds(seconds(row.total.total)));
+        put(r, 2, formatSeconds(toSeconds(row.total.total).value));
         put(r, 3, formatPercent(row.share));
         put(r, 4, time(mean(row.total)));
         put(r, 5, time(row.total.shortest));

@@ -19,9 +19,9 @@ namespace trainyard {
 namespace {
 
 constexpr int kMostNamed = 3; // deadlines
-constexpr double kBetween = 3; // flags
+constexpr double kBetweenFlags = 3;
 
-QString tr(const char *text)
+QString boundText(const char *text)
 {
     return QCoreApplication::translate("trainyard::TimeBounds", text);
 }
@@ -57,8 +57,8 @@ std::vector<TimeBound> timeBounds(const TimelineState &state)
             bounds.push_back({ kind, toTime(*seconds), name + u' ' + formatDuration(*seconds) });
     };
     add(TimeBound::Kind::Bound, metrics.boundShared, QStringLiteral("ΣW/G"));
-    add(TimeBound::Kind::Bound, metrics.boundLongest, tr("longest job"));
-    add(TimeBound::Kind::End, metrics.makespan, tr("end"));
+    add(TimeBound::Kind::Bound, metrics.boundLongest, boundText("longest job"));
+    add(TimeBound::Kind::End, metrics.makespan, boundText("end"));
     const auto deadlines =
         std::ranges::count_if(metrics.perJob, [](const JobResult &job) { return job.deadline.has_value(); });
     for (std::size_t j = 0; j < metrics.perJob.size(); ++j) {
@@ -68,7 +68,7 @@ std::vector<TimeBound> timeBounds(const TimelineState &state)
         TimeBound bound { TimeBound::Kind::Deadline, toTime(*job.deadline), {}, int(j) };
         bound.isMissed = job.end && *job.end > *job.deadline;
         if (deadlines <= kMostNamed || state.job == int(j))
-            bound.text = tr("due: %1").arg(QString::fromStdString(job.name));
+            bound.text = boundText("due: %1").arg(QString::fromStdString(job.name));
         bounds.push_back(bound);
     }
     std::ranges::stable_sort(bounds, {}, &TimeBound::at);
@@ -86,7 +86,7 @@ std::vector<QRectF> flagPlaces(const std::vector<double> &lines, const std::vect
         if (end - widths[i] < ruler.left())
             continue; // no room before the next one
         places[i] = QRectF(end - widths[i], ruler.top() + 2, widths[i], ruler.height() - 5);
-        right = end - widths[i] - kBetween;
+        right = end - widths[i] - kBetweenFlags;
     }
     return places;
 }

@@ -5,6 +5,7 @@
 #include "views/theme/turn_colors.h"
 #include "views/timeline/lane_vectors.h"
 #include "views/timeline/measured_text.h"
+#include "views/timeline/row_heights.h"
 
 #include <QFontMetrics>
 #include <QPainter>
@@ -60,11 +61,6 @@ int stagesOf(const Evaluation &evaluation)
     for (const PipelineClass &of : evaluation.layout.classes)
         stages = std::max(stages, of.locations.size());
     return int(stages);
-}
-
-bool isThin(const TrackRow &row)
-{
-    return row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
 }
 
 /// Which turn of its cell a stage's pipeline has; -1 where there are no turns.

@@ -4,6 +4,7 @@
 #include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
 #include "views/timeline/chart_painter.h"
+#include "views/timeline/kind_button.h"
 
 #include <QFocusEvent>
 #include <QFontMetrics>
@@ -14,7 +15,7 @@
 namespace trainyard {
 
 namespace {
-constexpr int kSwatch = 10, kPad = 5, kMostName = 132; // pixels
+constexpr int kMostName = 132; // pixels
 } // namespace
 
 JobButton::JobButton(const JobEntry &entry, QWidget *parent)
@@ -38,8 +39,8 @@ void JobButton::setFaded(bool faded)
 QSize JobButton::sizeHint() const
 {
     const QFontMetrics metrics(rowFont());
-    return { 2 * kPad + kSwatch + 5 + std::min(kMostName, metrics.horizontalAdvance(text())),
-        std::max(metrics.height(), kSwatch) + 4 };
+    return { 2 * kLegendPad + kLegendSwatch + 5 + std::min(kMostName, metrics.horizontalAdvance(text())),
+        std::max(metrics.height(), kLegendSwatch) + 4 };
 }
 
 void JobButton::paintEvent(QPaintEvent *)
@@ -56,11 +57,11 @@ void JobButton::paintEvent(QPaintEvent *)
     painter.setOpacity(m_isFaded ? 0.3 : 1);
     painter.setPen(Qt::NoPen);
     painter.setBrush(jobColor(m_job));
-    painter.drawRoundedRect(QRect(kPad, (height() - kSwatch) / 2, kSwatch, kSwatch), 2, 2);
+    painter.drawRoundedRect(QRect(kLegendPad, (height() - kLegendSwatch) / 2, kLegendSwatch, kLegendSwatch), 2, 2);
     painter.setOpacity(1);
     painter.setFont(rowFont());
     painter.setPen(isChecked() ? t.text : m_isFaded ? t.textFaint : t.textMuted);
-    const QRect room = rect().adjusted(kPad + kSwatch + 5, 0, -kPad + 1, 0);
+    const QRect room = rect().adjusted(kLegendPad + kLegendSwatch + 5, 0, -kLegendPad + 1, 0);
     // Names of a grid begin alike and end with what tells them apart.
     painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter,
         QFontMetrics(rowFont()).elidedText(text(), Qt::ElideMiddle, room.width()));

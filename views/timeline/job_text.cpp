@@ -12,7 +12,7 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString jobText(const char *text)
 {
     return QCoreApplication::translate("trainyard::JobText", text);
 }
@@ -22,11 +22,11 @@ QString workText(const Evaluation &evaluation, std::uint32_t span)
 {
     switch (evaluation.timeline.kind[span]) {
     case WorkKind::ForwardBackward:
-        return tr("forward and backward");
+        return jobText("forward and backward");
     case WorkKind::WeightsToGpu:
-        return tr("weights to the GPU");
+        return jobText("weights to the GPU");
     case WorkKind::StatesToHost:
-        return tr("weights to the host");
+        return jobText("weights to the host");
     default:
         return QString::fromUtf8(toString(evaluation.timeline.kind[span]));
     }
@@ -41,7 +41,7 @@ int gpuOf(const Evaluation &evaluation, std::uint32_t span)
 QString shardText(const Evaluation &evaluation, std::uint32_t span)
 {
     const JobResult *job = resultOf(evaluation, span);
-    return job && job->shards > 1 ? tr("shard %1").arg(evaluation.timeline.chunk[span] + 1) : QString();
+    return job && job->shards > 1 ? jobText("shard %1").arg(evaluation.timeline.chunk[span] + 1) : QString();
 }
 
 QString nameOf(const Evaluation &evaluation, std::uint32_t span)
@@ -64,7 +64,8 @@ QString minibatchText(const Evaluation &evaluation, std::uint32_t span)
         if (job < int(jobs.size()))
             last = std::min(last, qint64(jobs[std::size_t(job)].minibatches) * jobs[std::size_t(job)].epochs);
     }
-    return last <= index + 1 ? tr("mini-batch %1").arg(index + 1) : tr("mini-batches %1–%2").arg(index + 1).arg(last);
+    return last <= index + 1 ? jobText("mini-batch %1").arg(index + 1)
+                             : jobText("mini-batches %1–%2").arg(index + 1).arg(last);
 }
 
 QString jobSpanTitle(const Evaluation &evaluation, std::uint32_t span)
@@ -72,7 +73,7 @@ QString jobSpanTitle(const Evaluation &evaluation, std::uint32_t span)
     QString work = workText(evaluation, span);
     work[0] = work[0].toUpper();
     QStringList parts { work, nameOf(evaluation, span), minibatchText(evaluation, span), shardText(evaluation, span),
-        tr("GPU %1").arg(gpuOf(evaluation, span)) };
+        jobText("GPU %1").arg(gpuOf(evaluation, span)) };
     parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));
 }
@@ -81,7 +82,8 @@ QString jobSpanName(const Evaluation &evaluation, std::uint32_t span)
 {
     const QString name = nameOf(evaluation, span), work = workText(evaluation, span);
     QStringList parts { minibatchText(evaluation, span), shardText(evaluation, span),
-        name.isEmpty() ? work : tr("%1 of %2").arg(work, name), tr("on GPU %1").arg(gpuOf(evaluation, span)) };
+        name.isEmpty() ? work : jobText("%1 of %2").arg(work, name),
+        jobText("on GPU %1").arg(gpuOf(evaluation, span)) };
     parts.removeAll(QString());
     return parts.join(QStringLiteral(", "));
 }
@@ -90,7 +92,7 @@ QString jobSpanBeside(const Evaluation &evaluation, std::uint32_t span, std::uin
 {
     const QString work = workText(evaluation, span);
     if (jobOfSpan(evaluation, span) != jobOfSpan(evaluation, other))
-        return tr("%1 of %2").arg(work, nameOf(evaluation, span));
+        return jobText("%1 of %2").arg(work, nameOf(evaluation, span));
     QStringList parts { work, minibatchText(evaluation, span), shardText(evaluation, span) };
     parts.removeAll(QString());
     return parts.join(QStringLiteral(", "));
@@ -101,13 +103,13 @@ QStringList jobSpanFacts(const Evaluation &evaluation, std::uint32_t span)
     const JobResult *job = resultOf(evaluation, span);
     if (!job || !job->end)
         return {};
-    QStringList facts { tr("its job ends after %1").arg(formatDuration(*job->end)) };
+    QStringList facts { jobText("its job ends after %1").arg(formatDuration(*job->end)) };
     if (job->deadline)
         facts.front() += *job->end <= *job->deadline
-            ? tr(", in time")
-            : tr(", %1 after its deadline").arg(formatDuration(*job->end - *job->deadline));
+            ? jobText(", in time")
+            : jobText(", %1 after its deadline").arg(formatDuration(*job->end - *job->deadline));
     if (job->isMeasured)
-        facts << tr("unit times measured, from the plan");
+        facts << jobText("unit times measured, from the plan");
     return facts;
 }
 
@@ -116,11 +118,11 @@ QString jobsSummary(const Evaluation &evaluation)
     if (!isOfJobs(evaluation))
         return {};
     const JobMetrics &metrics = *evaluation.metrics.jobs;
-    QString text = countOf(qint64(metrics.perJob.size()), tr("job"), tr("jobs"));
+    QString text = countOf(qint64(metrics.perJob.size()), jobText("job"), jobText("jobs"));
     if (metrics.makespan)
         text += QStringLiteral(" · ") + formatDuration(*metrics.makespan);
     if (metrics.bound)
-        text += tr(", bound %1").arg(formatDuration(*metrics.bound));
+        text += jobText(", bound %1").arg(formatDuration(*metrics.bound));
     return text;
 }
 

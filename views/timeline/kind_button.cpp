@@ -13,10 +13,6 @@
 
 namespace trainyard {
 
-namespace {
-constexpr int kSwatch = 10, kButtonPad = 5;
-} // namespace
-
 void paintSwatch(QPainter &painter, const QRect &box, const QColor &fill, const QColor &ink, FillPattern pattern)
 {
     const qreal ratio = painter.device()->devicePixelRatioF();
@@ -55,8 +51,8 @@ KindButton::KindButton(WorkKind kind, QWidget *parent)
 QSize KindButton::sizeHint() const
 {
     const QFontMetrics metrics(rowFont());
-    return { 2 * kButtonPad + kSwatch + 5 + metrics.horizontalAdvance(text()),
-        std::max(metrics.height(), kSwatch) + 4 };
+    return { 2 * kLegendPad + kLegendSwatch + 5 + metrics.horizontalAdvance(text()),
+        std::max(metrics.height(), kLegendSwatch) + 4 };
 }
 
 void KindButton::paintEvent(QPaintEvent *)
@@ -70,7 +66,7 @@ void KindButton::paintEvent(QPaintEvent *)
         painter.setBrush(t.panelRaised);
         painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
     }
-    const QRect box(kButtonPad, (height() - kSwatch) / 2, kSwatch, kSwatch);
+    const QRect box(kLegendPad, (height() - kLegendSwatch) / 2, kLegendSwatch, kLegendSwatch);
     painter.setOpacity(isChecked() ? 1 : 0.25);
     paintSwatch(painter, box, t.work(m_kind), t.workInk(m_kind), fillPattern(m_kind));
     painter.setOpacity(1);
@@ -78,7 +74,8 @@ void KindButton::paintEvent(QPaintEvent *)
     font.setStrikeOut(!isChecked());
     painter.setFont(font);
     painter.setPen(isChecked() ? t.textMuted : t.textFaint);
-    painter.drawText(rect().adjusted(kButtonPad + kSwatch + 5, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
+    painter.drawText(
+        rect().adjusted(kLegendPad + kLegendSwatch + 5, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
 }
 
 void KindButton::focusInEvent(QFocusEvent *event)

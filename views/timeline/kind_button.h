@@ -9,6 +9,9 @@
 
 namespace trainyard {
 
+inline constexpr int kLegendSwatch = 10; // pixels of the square on a button of the legend
+inline constexpr int kLegendPad = 5; // and of the air at the button's ends
+
 /// Swatch and name of one kind of work; checked while the kind is shown.
 class KindButton : public QAbstractButton {
     Q_OBJECT

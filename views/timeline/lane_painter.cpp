@@ -5,6 +5,7 @@
 #include "views/theme/part_colors.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
+#include "views/timeline/lane_pixels.h"
 #include "views/timeline/layer_text.h"
 #include "views/timeline/operation_strip.h"
 #include "views/timeline/state_text.h"
@@ -17,18 +18,9 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kTellApart = 3; // pixels from which bars get a gap
 constexpr int kPatternFrom = 5; // pixels from which a pattern reads
-constexpr int kShareFrom = 6; // device pixels of a bar that can be shared among kinds
 constexpr double kPale = 0.35; // of what an operation computes, in its strip
-constexpr int kLabelPad = 3;
-constexpr int kLabelHeight = 8; // logical pixels of a bar that a number needs
 constexpr int kNameFrom = 90; // logical pixels from which a bar may say its kind
-
-QRgb *scanLine(QImage &image, int y)
-{
-    return reinterpret_cast<QRgb *>(image.scanLine(y));
-}
 
 void copyRow(QImage &image, std::span<const QRgb> row, int left, int top, int bottom)
 {

@@ -5,6 +5,7 @@
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
 #include "views/timeline/lane_painter.h"
+#include "views/timeline/lane_pixels.h"
 #include "views/timeline/layer_text.h"
 #include "views/timeline/operation_strip.h"
 
@@ -17,8 +18,7 @@ namespace trainyard {
 
 namespace {
 constexpr double kGap = 0.6; // between bars that follow at once
-constexpr double kLabelHeight = 8, kLabelRoom = 4;
-constexpr double kShareFrom = 6; // height of a bar that can be shared among kinds
+constexpr double kLabelRoom = 4;
 } // namespace
 
 bool isVector(const QPainter &painter)

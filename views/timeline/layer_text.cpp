@@ -12,7 +12,7 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString layerText(const char *text)
 {
     return QCoreApplication::translate("trainyard::LayerText", text);
 }
@@ -58,15 +58,15 @@ QString layerWork(const Evaluation &evaluation, std::uint32_t span)
         return {};
     switch (evaluation.timeline.kind[span]) {
     case WorkKind::ParameterGather:
-        return tr("gather of layer %1").arg(layer + 1);
+        return layerText("gather of layer %1").arg(layer + 1);
     case WorkKind::GradientReduce:
-        return tr("gradient reduction of layer %1").arg(layer + 1);
+        return layerText("gradient reduction of layer %1").arg(layer + 1);
     case WorkKind::OffloadStore:
-        return tr("layer %1 boundary to host").arg(layer + 1);
+        return layerText("layer %1 boundary to host").arg(layer + 1);
     case WorkKind::OffloadLoad:
-        return tr("layer %1 boundary from host").arg(layer + 1);
+        return layerText("layer %1 boundary from host").arg(layer + 1);
     default:
-        return tr("layer %1 %2").arg(layer + 1).arg(QString::fromUtf8(toString(evaluation.timeline.kind[span])));
+        return layerText("layer %1 %2").arg(layer + 1).arg(QString::fromUtf8(toString(evaluation.timeline.kind[span])));
     }
 }
 
@@ -83,7 +83,7 @@ QString rowSamples(const Evaluation &evaluation, int pipelineClass)
     if (!of || !evaluation.plan)
         return {};
     const int size = of->microBatch > 0 ? of->microBatch : evaluation.plan->workload.microBatch;
-    return countOf(qint64(size) * of->microBatches, tr("sample"), tr("samples"));
+    return countOf(qint64(size) * of->microBatches, layerText("sample"), layerText("samples"));
 }
 
 QString spanLabel(const Evaluation &evaluation, std::uint32_t span)

@@ -19,7 +19,7 @@ namespace trainyard {
 
 namespace {
 constexpr std::size_t kMostJobButtons = 40; // wider than any screen; the menu has the rest
-constexpr int kHeight = 30, kSwatch = 10, kSearchWidth = 210, kBetween = 2;
+constexpr int kLegendHeight = 30, kSearchWidth = 210, kBetweenButtons = 2;
 } // namespace
 
 Legend::Legend(QWidget *parent)
@@ -34,7 +34,7 @@ Legend::Legend(QWidget *parent)
     , m_run(new RunKey(this))
     , m_shown((1u << kWorkKindCount) - 1)
 {
-    setFixedHeight(kHeight);
+    setFixedHeight(kLegendHeight);
     m_search->hide();
     m_matches->hide();
     m_search->setPlaceholderText(tr("backward 12, stage 3, > 50 ms"));
@@ -156,7 +156,7 @@ void Legend::fillMore()
     for (std::size_t i = 0; i < m_jobs.size(); ++i) {
         if (i < m_jobButtons.size() && !m_jobButtons[i]->isHidden())
             continue;
-        QPixmap swatch(kSwatch, kSwatch);
+        QPixmap swatch(kLegendSwatch, kLegendSwatch);
         swatch.fill(jobColor(m_jobs[i].job));
         QAction *action = menu->addAction(swatch, m_jobs[i].name);
         action->setCheckable(true);
@@ -168,7 +168,7 @@ void Legend::fillMore()
     for (KindButton *button : m_buttons) {
         if (!button->isHidden())
             continue;
-        QPixmap swatch(kSwatch, kSwatch);
+        QPixmap swatch(kLegendSwatch, kLegendSwatch);
         swatch.fill(theme().work(button->kind()));
         QAction *action = menu->addAction(swatch, button->text());
         action->setCheckable(true);
@@ -258,7 +258,7 @@ void Legend::arrange()
     for (KindButton *kind : m_buttons)
         kind->setVisible(m_jobs.empty() || kind == besideJobs());
     for (const QAbstractButton *button : row)
-        full += button->sizeHint().width() + kBetween;
+        full += button->sizeHint().width() + kBetweenButtons;
     if (!m_run->isHidden()) { // names of its work only where the plan's kinds keep theirs
         m_run->setNamed(x + full + m_run->fullWidth() + 2 * Theme::kGap <= right);
         placeRight(m_run, m_run->sizeHint().width(), m_run->sizeHint().height());
@@ -286,7 +286,7 @@ void Legend::arrange()
             continue;
         }
         button->setGeometry(x, (height() - size.height()) / 2, size.width(), size.height());
-        x += size.width() + kBetween;
+        x += size.width() + kBetweenButtons;
     }
     m_more->setVisible(left > 0);
     m_more->setText(QStringLiteral("+%1").arg(left));

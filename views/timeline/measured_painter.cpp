@@ -3,6 +3,7 @@
 
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
+#include "views/timeline/lane_pixels.h"
 #include "views/timeline/measured_text.h"
 #include "views/timeline/row_mixer.h"
 
@@ -16,18 +17,12 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kFade = 0.75; // while something of the plan stands out
-constexpr int kTellApart = 4; // pixels from which bars get a gap
-constexpr int kPatternFrom = 8; // pixels from which a pattern reads
-constexpr int kLabelHeight = 9; // logical pixels of a lane that a name needs
+constexpr double kMeasuredFade = 0.75; // while something of the plan stands out
+constexpr int kMeasuredTellApart = 4; // pixels from which bars get a gap
+constexpr int kMeasuredPatternFrom = 8; // pixels from which a pattern reads
+constexpr int kMeasuredLabelHeight = 9; // logical pixels of a lane that a name needs
 constexpr int kLabelFrom = 44; // and of a bar
-constexpr int kLabelPad = 3;
 constexpr int kHatch = 8; // device pixels between lines where nothing was recorded
-
-QRgb *scanLine(QImage &image, int y)
-{
-    return reinterpret_cast<QRgb *>(image.scanLine(y));
-}
 
 /// First pixel past the end of the run.
 int endOf(const TimelineState &state, int width)
@@ -59,7 +54,7 @@ void MeasuredPainter::prepare(const TimelineState &state, qreal devicePixelRatio
     const bool isFaded = state.focus.has_value() || state.showsCriticalPath;
     for (int work = 0; work < kRecordedWorkCount; ++work) {
         const QRgb color = recordedColor(RecordedWork(work)).rgb();
-        m_colors[std::size_t(work)] = isFaded ? mixed(color, m_idle, kFade) : color;
+        m_colors[std::size_t(work)] = isFaded ? mixed(color, m_idle, kMeasuredFade) : color;
         m_lanes[std::size_t(work)] = toLanes(QColor(m_colors[std::size_t(work)]));
     }
     m_lanes.back() = m_lanes[std::size_t(RecordedWork::Other)];
@@ -112,7 +107,7 @@ template <class Visit> void MeasuredPainter::eachDistinct(const TimelineState &s
             continue;
         for (std::uint32_t span = from; span < to; ++span)
             if (const PixelSpan pixels = pixelSpan(timeline, span, state.range, width);
-                pixels.width() >= kTellApart && !isHidden(t, { timeline.start[span], timeline.end[span] }))
+                pixels.width() >= kMeasuredTellApart && !isHidden(t, { timeline.start[span], timeline.end[span] }))
                 visit(span, pixels);
     }
 }
@@ -133,7 +128,7 @@ void MeasuredPainter::paint(
     if (row.kind == TrackRow::Kind::Summary)
         return;
     const double ratio = image.devicePixelRatio();
-    const bool hasLabels = height >= kLabelHeight * ratio && lane.height() == height;
+    const bool hasLabels = height >= kMeasuredLabelHeight * ratio && lane.height() == height;
     const int letter = std::max(1, m_labels.width(QStringLiteral("nnnnnnnnnn")) / 10);
     eachDistinct(state, lane.width(), [&](std::uint32_t span, const PixelSpan &place) {
         const RecordedWork work = state.measured->workOf(span);
@@ -142,7 +137,7 @@ void MeasuredPainter::paint(
         if (place.right > 0 && place.right <= lane.width())
             for (int y = lane.top(); y <= lane.bottom(); ++y)
                 scanLine(image, y)[lane.left() + place.right - 1] = mixed(m_idle, m_panel, 0.5);
-        if (bar.width() < kPatternFrom)
+        if (bar.width() < kMeasuredPatternFrom)
             return;
         if (const FillPattern pattern = fillPattern(work); pattern != FillPattern::Plain)
             for (int y = bar.top(); y <= bar.bottom(); ++y)

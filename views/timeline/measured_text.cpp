@@ -2,7 +2,6 @@
 #include "views/timeline/measured_text.h"
 
 #include "core/timeline/analysis.h"
-#include "models/text/format.h"
 #include "views/timeline/span_text.h"
 
 #include <QCoreApplication>
@@ -17,14 +16,9 @@ namespace {
 constexpr int kMostRuns = 4; // of ranks, in a sentence
 constexpr std::size_t kMostNameBytes = 1024; // of a name that a file gave
 
-QString tr(const char *text)
+QString measuredText(const char *text)
 {
     return QCoreApplication::translate("trainyard::MeasuredText", text);
-}
-
-QString seconds(Nanoseconds t)
-{
-    return formatSeconds(double(t) * 1e-9);
 }
 
 /// "+11 %", "−0.4 %".
@@ -60,23 +54,23 @@ QString recordedWorkName(RecordedWork work)
 {
     switch (work) {
     case RecordedWork::Compute:
-        return tr("compute");
+        return measuredText("compute");
     case RecordedWork::Communication:
-        return tr("communication");
+        return measuredText("communication");
     case RecordedWork::Copy:
-        return tr("copy");
+        return measuredText("copy");
     case RecordedWork::Wait:
-        return tr("wait");
+        return measuredText("wait");
     case RecordedWork::HostCall:
-        return tr("host call");
+        return measuredText("host call");
     case RecordedWork::HostOperator:
-        return tr("host operator");
+        return measuredText("host operator");
     case RecordedWork::Annotation:
-        return tr("annotation");
+        return measuredText("annotation");
     case RecordedWork::Other:
         break;
     }
-    return tr("other work");
+    return measuredText("other work");
 }
 
 QString ranksText(const std::vector<int> &ranks)
@@ -97,8 +91,8 @@ QString ranksText(const std::vector<int> &ranks)
     }
     const QString tail = runs.size() > 1 && runs.last() != QStringLiteral("…") ? runs.takeLast() : QString();
     const QString list = runs.join(QStringLiteral(", "));
-    return (ranks.size() == 1 ? tr("rank %1") : tr("ranks %1"))
-        .arg(tail.isEmpty() ? list : tr("%1 and %2").arg(list, tail));
+    return (ranks.size() == 1 ? measuredText("rank %1") : measuredText("ranks %1"))
+        .arg(tail.isEmpty() ? list : measuredText("%1 and %2").arg(list, tail));
 }
 
 QString shortSpanName(std::string_view name, qsizetype most)
@@ -140,7 +134,7 @@ QString measuredTitle(const MeasuredLanes &measured, std::uint32_t span)
     QString name = measuredName(measured, span);
     if (name.isEmpty())
         name = recordedWorkName(measured.workOf(span));
-    return tr("%1 · rank %2").arg(name).arg(measured.row(measured.rowOf(span)).shown);
+    return measuredText("%1 · rank %2").arg(name).arg(measured.row(measured.rowOf(span)).shown);
 }
 
 NamedFacts measuredFacts(const TimelineState &state, std::uint32_t span)
@@ -150,23 +144,24 @@ NamedFacts measuredFacts(const TimelineState &state, std::uint32_t span)
     const MeasuredRow &of = measured.row(index);
     const std::uint32_t number = measured.numberOf[span]; // its whole time: the lane may show a part
     const Nanoseconds start = of.start[number], end = of.end[number];
-    NamedFacts facts { { {}, tr("%1, %2").arg(seconds(end - start), intervalText(start, end)) } };
+    NamedFacts facts { { {}, measuredText("%1, %2").arg(lengthText(end - start), intervalText(start, end)) } };
     const QString work = recordedWorkName(of.work[number]);
-    facts << std::pair(tr("measured"),
-        of.ranks.size() > 1 ? tr("%1, rank %2 of %3").arg(work).arg(of.shown).arg(ranksText(of.ranks)) : work);
+    facts << std::pair(measuredText("measured"),
+        of.ranks.size() > 1 ? measuredText("%1, rank %2 of %3").arg(work).arg(of.shown).arg(ranksText(of.ranks))
+                            : work);
     const int shownIn = rowOfMeasured(state, span);
     const TrackRow *row = shownIn < 0 ? nullptr : &state.layout.rows[std::size_t(shownIn)];
     if (const auto track = row ? planTrack(state, *row, of.key) : std::nullopt) {
         const Timeline &plan = *state.timeline();
         const Nanoseconds middle = start + (end - start) / 2;
         const std::uint32_t there = spanAt(plan, *track, middle);
-        facts << std::pair(tr("plan here"),
+        facts << std::pair(measuredText("plan here"),
             there != kNoSpan             ? spanName(*state.evaluation, there)
-                : middle > plan.duration ? tr("the iteration is over")
-                                         : tr("idle"));
+                : middle > plan.duration ? measuredText("the iteration is over")
+                                         : measuredText("idle"));
         const Nanoseconds run = measured.busy[std::size_t(index)], planned = busyTime(plan, plan.tracks[*track]);
-        facts << std::pair(tr("row busy"),
-            tr("%1 in the run, %2 in the plan").arg(seconds(run), seconds(planned))
+        facts << std::pair(measuredText("row busy"),
+            measuredText("%1 in the run, %2 in the plan").arg(lengthText(run), lengthText(planned))
                 + (planned > 0 ? QStringLiteral(" (%1)").arg(percent(double(run - planned) / double(planned)))
                                : QString()));
     }
@@ -191,13 +186,13 @@ QString measuredLabel(const MeasuredLanes &measured, const TrackRow &row)
         const bool isRecorded = std::ranges::any_of(row.measured, [&](std::uint32_t index) {
             return measured.row(int(index)).missing.size() < measured.row(int(index)).ranks.size();
         });
-        return isRecorded ? tr("run · no spans") : tr("run · not recorded");
+        return isRecorded ? measuredText("run · no spans") : measuredText("run · not recorded");
     }
     if (row.kind == TrackRow::Kind::Summary)
-        return tr("run");
+        return measuredText("run");
     for (const std::uint32_t index : row.measured)
         if (measured.row(int(index)).shown >= 0)
-            return tr("run · rank %1").arg(measured.row(int(index)).shown);
+            return measuredText("run · rank %1").arg(measured.row(int(index)).shown);
     return {};
 }
 
@@ -214,8 +209,8 @@ QString missingText(const MeasuredLanes &measured, const TrackRow &row)
         each->erase(std::ranges::unique(*each).begin(), each->end());
     }
     if (missing.empty() && !ranks.empty() && measured.areMissing(row.measured))
-        return tr("no spans of %1 in this step").arg(ranksText(ranks));
-    return missing.empty() ? QString() : tr("no recording of %1").arg(ranksText(missing));
+        return measuredText("no spans of %1 in this step").arg(ranksText(ranks));
+    return missing.empty() ? QString() : measuredText("no recording of %1").arg(ranksText(missing));
 }
 
 QString runDifference(const TimelineState &state)
@@ -229,7 +224,7 @@ QString runSummary(const TimelineState &state)
 {
     if (!state.overlay || endOf(*state.overlay) <= 0)
         return {};
-    QString text = tr("a run lies under the plan: %1").arg(seconds(endOf(*state.overlay)));
+    QString text = measuredText("a run lies under the plan: %1").arg(lengthText(endOf(*state.overlay)));
     if (const QString difference = runDifference(state); !difference.isEmpty())
         text += QStringLiteral(", ") + difference;
     return text;

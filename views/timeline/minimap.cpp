@@ -19,7 +19,7 @@
 namespace trainyard {
 
 namespace {
-constexpr int kHeight = 34, kMargin = 6;
+constexpr int kMinimapHeight = 34, kMinimapMargin = 6;
 constexpr double kGripReach = 5; // pixels around an end of the window
 constexpr double kLeastWindow = 6; // pixels, so that a deep zoom can still be found
 } // namespace
@@ -28,7 +28,7 @@ Minimap::Minimap(const TimelineState &state, QWidget *parent)
     : QWidget(parent)
     , m_state(state)
 {
-    setFixedHeight(kHeight);
+    setFixedHeight(kMinimapHeight);
     setMouseTracking(true);
     setAccessibleName(tr("Whole iteration"));
     setAccessibleDescription(tr("Drag the window to pan, its ends to zoom"));
@@ -51,7 +51,7 @@ void Minimap::setSides(int left, int width)
 
 QRect Minimap::strip() const
 {
-    return { m_left, kMargin, m_width, kHeight - 2 * kMargin };
+    return { m_left, kMinimapMargin, m_width, kMinimapHeight - 2 * kMinimapMargin };
 }
 
 QRectF Minimap::window() const

@@ -11,7 +11,7 @@
 namespace trainyard {
 
 namespace {
-constexpr int kLeastBar = 6, kLeastStrip = 2, kMostStrip = 12;
+constexpr int kLeastBarWithStrip = 6, kLeastStrip = 2, kMostStrip = 12;
 constexpr double kShareOfBar = 0.38;
 
 bool exchanges(const Timeline &timeline, std::uint32_t span)
@@ -22,7 +22,9 @@ bool exchanges(const Timeline &timeline, std::uint32_t span)
 
 int stripHeight(int barHeight)
 {
-    return barHeight < kLeastBar ? 0 : std::clamp(int(std::lround(barHeight * kShareOfBar)), kLeastStrip, kMostStrip);
+    return barHeight < kLeastBarWithStrip
+        ? 0
+        : std::clamp(int(std::lround(barHeight * kShareOfBar)), kLeastStrip, kMostStrip);
 }
 
 bool hasStrip(const TimelineState &state, std::uint32_t span, double width, int barHeight)

@@ -87,7 +87,7 @@ void paintFlag(QPainter &painter, const TimelineState &state, const ChartGeometr
         text, fill, ink);
 }
 
-QColor inkOn(const QColor &fill)
+QColor flagInk(const QColor &fill)
 {
     return fill.lightnessF() > 0.55F ? QColor(0x10151c) : QColor(0xffffff);
 }
@@ -119,7 +119,7 @@ void paintMarks(QPainter &painter, const TimelineState &state, const ChartGeomet
             const auto &other = &mark == &state.marks[0] ? state.marks[1] : state.marks[0];
             const double anchor = !other ? 0.5 : *mark <= *other ? 1 : 0;
             paintFlag(painter, state, geometry, geometry.x(state, *mark), timeText(state, *mark, geometry), color,
-                inkOn(color), anchor);
+                flagInk(color), anchor);
         }
     }
     if (!state.marks[0] || !state.marks[1])
@@ -245,7 +245,7 @@ void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeom
         paintFlag(painter, state, geometry,
             std::clamp(areaRect(state, geometry).center().x(), double(geometry.tracks.left()),
                 double(geometry.tracks.right())),
-            formatSeconds(double(state.area->time.length()) * 1e-9), theme().accent, inkOn(theme().accent));
+            formatSeconds(double(state.area->time.length()) * 1e-9), theme().accent, flagInk(theme().accent));
 }
 
 } // namespace trainyard

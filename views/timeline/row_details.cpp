@@ -7,7 +7,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kLine = 13; // a detail below a name
+constexpr int kDetailLine = 13; // a detail below a name
 
 /// Whether more stages of the row's class follow on it in its datacenter.
 bool hasStageBelow(const TrackLayout &layout, std::size_t row)
@@ -42,8 +42,8 @@ void sayDetailsOnce(TrackLayout &layout)
         if (isStage && std::exchange(lastClass, row.pipelineClass) != row.pipelineClass)
             pending = row.detail;
         const DatacenterGroup &of = layout.groups[std::size_t(group)];
-        const bool isTall = row.y == of.y && row.barHeight >= 2 * kLine; // has room for both
-        const bool isClear = isTall || row.y + row.barHeight / 2 >= of.y + of.nameHeight / 2 + kLine;
+        const bool isTall = row.y == of.y && row.barHeight >= 2 * kDetailLine; // has room for both
+        const bool isClear = isTall || row.y + row.barHeight / 2 >= of.y + of.nameHeight / 2 + kDetailLine;
         row.detail = isClear ? std::exchange(pending, QString()) : QString();
     }
 }

@@ -17,11 +17,6 @@ constexpr int kLeastBar = 4, kMostBar = 32;
 constexpr int kAiry = 10; // bars from which there is room for wider gaps
 constexpr int kLeastMeasured = 2;
 
-bool isThin(const TrackRow &row)
-{
-    return row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
-}
-
 /// Below a bar with its lanes: what was measured belongs to the bar above it, not to the next one.
 int gapOf(int bar, bool isMeasured)
 {

@@ -7,6 +7,12 @@
 
 namespace trainyard {
 
+/// Whether a row is less tall than those of stages.
+[[nodiscard]] inline bool isThin(const TrackRow &row)
+{
+    return row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
+}
+
 /// The tallest bars with which all rows fit `available` pixels, within legible bounds.
 [[nodiscard]] int barHeight(const std::vector<TrackRow> &rows, bool ghost, int available);
 /// Bars, lanes and pitch of a row, with bars of that height.

@@ -5,6 +5,7 @@
 #include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
+#include "views/timeline/lane_pixels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,6 @@ constexpr std::uint32_t kSpansPerColumn = 6; // at least, where shares are shown
 constexpr std::uint32_t kMostPerPixel = 8; // spans; of more, a mixed colour costs a third of what shares do
 constexpr int kLeastPixels = 2, kMostPixels = 6; // of such a column
 constexpr float kLeastMark = 0.55F; // of a mark's colour in a column that has any of it: it is what is looked for
-constexpr int kTellApart = 3; // pixels from which bars get a gap
 
 QRgb toRgb(ColorLanes lanes)
 {

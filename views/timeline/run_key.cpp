@@ -17,7 +17,7 @@
 namespace trainyard {
 
 namespace {
-constexpr int kPad = 6, kSwatch = 8, kAfterSwatch = 4, kBetween = 9;
+constexpr int kKeyPad = 6, kKeySwatch = 8, kAfterKeySwatch = 4, kBetweenNames = 9;
 QFont headFont()
 {
     return uiFont(-2, QFont::DemiBold);
@@ -54,12 +54,12 @@ void RunKey::setNamed(bool named)
 
 int RunKey::widthOf(bool named) const
 {
-    int width = 2 * kPad + QFontMetrics(headFont()).horizontalAdvance(text());
+    int width = 2 * kKeyPad + QFontMetrics(headFont()).horizontalAdvance(text());
     for (int work = 0; work < kRecordedWorkCount; ++work)
         if ((m_works >> work) & 1u)
-            width += named ? kBetween + kSwatch + kAfterSwatch
+            width += named ? kBetweenNames + kKeySwatch + kAfterKeySwatch
                     + QFontMetrics(rowFont()).horizontalAdvance(recordedWorkName(RecordedWork(work)))
-                           : kSwatch + kAfterSwatch;
+                           : kKeySwatch + kAfterKeySwatch;
     return width;
 }
 
@@ -70,7 +70,7 @@ int RunKey::fullWidth() const
 
 QSize RunKey::sizeHint() const
 {
-    return { widthOf(m_isNamed), std::max(QFontMetrics(rowFont()).height(), kSwatch) + 6 };
+    return { widthOf(m_isNamed), std::max(QFontMetrics(rowFont()).height(), kKeySwatch) + 6 };
 }
 
 void RunKey::focusInEvent(QFocusEvent *event)
@@ -95,17 +95,17 @@ void RunKey::paintEvent(QPaintEvent *)
     };
     QFont head = headFont();
     head.setStrikeOut(!isChecked());
-    int x = write(head, isChecked() ? t.text : t.textFaint, kPad, text());
+    int x = write(head, isChecked() ? t.text : t.textFaint, kKeyPad, text());
     for (int work = 0; work < kRecordedWorkCount; ++work) {
         if (!((m_works >> work) & 1u))
             continue;
         const QColor fill = recordedColor(RecordedWork(work));
-        x += m_isNamed ? kBetween : kAfterSwatch;
-        paintSwatch(painter, QRect(x, (height() - kSwatch) / 2, kSwatch, kSwatch), fill, inkOn(fill),
+        x += m_isNamed ? kBetweenNames : kAfterKeySwatch;
+        paintSwatch(painter, QRect(x, (height() - kKeySwatch) / 2, kKeySwatch, kKeySwatch), fill, inkOn(fill),
             fillPattern(RecordedWork(work)));
-        x += kSwatch;
+        x += kKeySwatch;
         if (m_isNamed)
-            x = write(rowFont(), t.textMuted, x + kAfterSwatch, recordedWorkName(RecordedWork(work)));
+            x = write(rowFont(), t.textMuted, x + kAfterKeySwatch, recordedWorkName(RecordedWork(work)));
     }
 }
 

@@ -11,7 +11,7 @@
 namespace trainyard {
 
 namespace {
-constexpr int kSwatch = 8;
+constexpr int kPartSwatch = 8;
 constexpr int kPadX = 12, kPadY = 8, kLineGap = 3, kStripe = 4, kAway = 14;
 QFont titleFont()
 {
@@ -74,7 +74,7 @@ QSize SpanCard::contentSize() const
     for (const QString &line : m_facts)
         width = std::max(width, fact.horizontalAdvance(line));
     for (const PartLine &part : m_parts)
-        width = std::max(width, QFontMetrics(pointedFont()).horizontalAdvance(part.text) + kSwatch + 6);
+        width = std::max(width, QFontMetrics(pointedFont()).horizontalAdvance(part.text) + kPartSwatch + 6);
     if (!m_parts.empty())
         width = std::max(width, fact.horizontalAdvance(partsNote()));
     const int lines = int(m_facts.size() + m_parts.size()) + (m_parts.empty() ? 0 : 1);
@@ -128,10 +128,11 @@ void SpanCard::paintParts(QPainter &painter, QRect line) const
     for (std::size_t i = 0; i < m_parts.size(); ++i) {
         painter.setPen(Qt::NoPen);
         painter.setBrush(m_parts[i].color);
-        painter.drawRoundedRect(QRectF(line.left(), line.center().y() - kSwatch / 2 + 1, kSwatch, kSwatch), 2, 2);
+        painter.drawRoundedRect(
+            QRectF(line.left(), line.center().y() - kPartSwatch / 2 + 1, kPartSwatch, kPartSwatch), 2, 2);
         painter.setFont(i == m_pointed ? pointedFont() : factFont());
         painter.setPen(i == m_pointed ? theme().text : theme().textMuted);
-        painter.drawText(line.adjusted(kSwatch + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, m_parts[i].text);
+        painter.drawText(line.adjusted(kPartSwatch + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, m_parts[i].text);
         line.translate(0, line.height() + kLineGap);
     }
     painter.setFont(factFont());

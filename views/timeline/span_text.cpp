@@ -19,14 +19,9 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString spanText(const char *text)
 {
     return QCoreApplication::translate("trainyard::SpanText", text);
-}
-
-const Track &trackOf(const Evaluation &evaluation, std::uint32_t span)
-{
-    return evaluation.timeline.tracks[evaluation.timeline.trackOf[span]];
 }
 
 QString channelName(const Evaluation &evaluation, const Track &track)
@@ -44,8 +39,8 @@ QString turnText(const Evaluation &evaluation, std::uint32_t span)
     const int lane = sendingMember(evaluation.timeline, span);
     const auto &classes = evaluation.layout.classes;
     if (lane >= int(classes.size()))
-        return tr("turn of pipeline %1").arg(lane + 1);
-    return tr("turn of pipeline %1 of %2")
+        return spanText("turn of pipeline %1").arg(lane + 1);
+    return spanText("turn of pipeline %1 of %2")
         .arg(classes[std::size_t(lane)].cellMember + 1)
         .arg(classes[std::size_t(lane)].cellMembers);
 }
@@ -55,12 +50,12 @@ QStringList prefillFacts(const Evaluation &evaluation, const Track &track)
 {
     QStringList facts;
     if (evaluation.plan && !evaluation.plan->bubbleFill.model.empty())
-        facts << tr("prompts of %1, served while training waits")
+        facts << spanText("prompts of %1, served while training waits")
                      .arg(QString::fromStdString(evaluation.plan->bubbleFill.model));
     if (track.pipelineClass < int(evaluation.layout.classes.size())) {
         const PipelineClass &of = evaluation.layout.classes[std::size_t(track.pipelineClass)];
         if (of.pipelines > 1)
-            facts << tr("on pipeline %1, the first of %2 that train the same way")
+            facts << spanText("on pipeline %1, the first of %2 that train the same way")
                          .arg(of.firstPipeline + 1)
                          .arg(of.pipelines);
     }
@@ -72,26 +67,21 @@ QString offloadFact(const Evaluation &evaluation, std::uint32_t span)
 {
     if (isLayerByLayer(evaluation))
         return evaluation.timeline.kind[span] == WorkKind::OffloadStore
-            ? tr("what enters or leaves the layer waits in host memory")
-            : tr("what enters or leaves the layer comes back from host memory");
+            ? spanText("what enters or leaves the layer waits in host memory")
+            : spanText("what enters or leaves the layer comes back from host memory");
     const bool isHost = evaluation.plan && activationsLeaveTo(evaluation.plan->memory) == ActivationOffload::Host;
     if (!evaluation.timeline.moved.empty() && evaluation.timeline.moved[span] < 1)
-        return tr("needed before the store was complete: used on the GPU, the rest is not written");
-    const QString place = isHost ? tr("host memory") : tr("the drives");
+        return spanText("needed before the store was complete: used on the GPU, the rest is not written");
+    const QString place = isHost ? spanText("host memory") : spanText("the drives");
     return evaluation.timeline.kind[span] == WorkKind::OffloadStore
-        ? tr("activations leave the GPU for %1 until their backward").arg(place)
-        : tr("activations come back from %1 for their backward").arg(place);
+        ? spanText("activations leave the GPU for %1 until their backward").arg(place)
+        : spanText("activations come back from %1 for their backward").arg(place);
 }
 
 bool hasChunks(const Evaluation &evaluation, int stage)
 {
     const auto &chunks = evaluation.layout.chunks;
     return stage >= 0 && stage < int(chunks.size()) && chunks[std::size_t(stage)].size() > 1;
-}
-
-QString seconds(Nanoseconds t)
-{
-    return formatSeconds(double(t) * 1e-9);
 }
 
 /// "61.2 MB, 48.6 GB/s": what a move of activations carries, and how fast.
@@ -101,11 +91,16 @@ QString volumeFact(const Evaluation &evaluation, std::uint32_t span)
     const Stream stream = trackOf(evaluation, span).stream;
     const double bytes = stream == Stream::Store || stream == Stream::Load ? timeline.bytesMoved(span) : 0;
     const double duration = double(timeline.end[span] - timeline.start[span]) * 1e-9;
-    return bytes > 0 && duration > 0 ? tr("%1, %2/s").arg(formatBytes(bytes), formatBytes(bytes / duration))
+    return bytes > 0 && duration > 0 ? spanText("%1, %2/s").arg(formatBytes(bytes), formatBytes(bytes / duration))
                                      : QString();
 }
 
 } // namespace
+
+QString lengthText(Nanoseconds time)
+{
+    return formatSeconds(double(time) * 1e-9);
+}
 
 QString intervalText(Nanoseconds start, Nanoseconds end)
 {
@@ -127,7 +122,7 @@ QString intervalText(Nanoseconds start, Nanoseconds end)
         return QString::number(double(t) / unit->nanoseconds, 'f', t == 0 ? 0 : decimals) + u' '
             + QString::fromUtf8(unit->name);
     };
-    return tr("from %1 to %2").arg(moment(start), moment(end));
+    return spanText("from %1 to %2").arg(moment(start), moment(end));
 }
 
 QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
@@ -145,25 +140,25 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
         kind += u' ' + place;
     QStringList parts { kind, stepGroup(evaluation, span) };
     if (timeline.kind[span] == WorkKind::ForwardBackward)
-        parts << tr("micro-batches %1 and %2")
+        parts << spanText("micro-batches %1 and %2")
                      .arg(timeline.microBatch[span] + 1)
                      .arg(timeline.pairedMicroBatch[span] + 1);
     else if (timeline.microBatch[span] >= 0 && timeline.kind[span] != WorkKind::Prefill)
-        parts << tr("micro-batch %1").arg(timeline.microBatch[span] + 1);
+        parts << spanText("micro-batch %1").arg(timeline.microBatch[span] + 1);
     if (track.stream == Stream::Wan)
-        parts << channelName(evaluation, track) << tr("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1)
+        parts << channelName(evaluation, track) << spanText("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1)
               << turnText(evaluation, span);
     else
-        parts << (gpu.isEmpty() ? tr("stage %1").arg(track.stage + 1) : gpu);
+        parts << (gpu.isEmpty() ? spanText("stage %1").arg(track.stage + 1) : gpu);
     parts.removeAll(QString());
     if (timeline.kind[span] == WorkKind::Prefill || !work.isEmpty())
         return parts.join(QStringLiteral(" · "));
     if (track.stream != Stream::Wan && timeline.microBatch[span] >= 0 && hasChunks(evaluation, track.stage))
         parts << (timeline.kind[span] == WorkKind::ForwardBackward
-                ? tr("chunks %1 and %2").arg(timeline.chunk[span] + 1).arg(timeline.pairedChunk[span] + 1)
-                : tr("chunk %1").arg(timeline.chunk[span] + 1));
+                ? spanText("chunks %1 and %2").arg(timeline.chunk[span] + 1).arg(timeline.pairedChunk[span] + 1)
+                : spanText("chunk %1").arg(timeline.chunk[span] + 1));
     else if (timeline.microBatch[span] >= 0 && traitsOf(*evaluation.plan).isSliced())
-        parts << tr("slice %1").arg(timeline.chunk[span] + 1);
+        parts << spanText("slice %1").arg(timeline.chunk[span] + 1);
     parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));
 }
@@ -181,10 +176,10 @@ QString spanName(const Evaluation &evaluation, std::uint32_t span)
     if (timeline.microBatch[span] >= 0)
         name += u' ' + QString::number(timeline.microBatch[span] + 1);
     if (timeline.kind[span] == WorkKind::ForwardBackward)
-        name += tr(" and %1").arg(timeline.pairedMicroBatch[span] + 1);
+        name += spanText(" and %1").arg(timeline.pairedMicroBatch[span] + 1);
     return track.stream == Stream::Wan ? name + u' ' + channelName(evaluation, track)
-        : gpu.isEmpty()                ? tr("%1 of stage %2").arg(name).arg(track.stage + 1)
-                                       : tr("%1 on %2").arg(name, gpu);
+        : gpu.isEmpty()                ? spanText("%1 of stage %2").arg(name).arg(track.stage + 1)
+                                       : spanText("%1 on %2").arg(name, gpu);
 }
 
 Nanoseconds waitBefore(const Timeline &timeline, std::uint32_t span)
@@ -201,19 +196,19 @@ QString waitText(const Evaluation &evaluation, std::uint32_t span)
     if (cause != kNoSpan && isOfStates(trackOf(evaluation, span).stream)
         && evaluation.timeline.end[cause] > evaluation.timeline.start[span])
         return evaluation.timeline.start[cause] == evaluation.timeline.start[span]
-            ? tr("begins with the %1").arg(spanName(evaluation, cause))
-            : tr("in step with the %1").arg(spanName(evaluation, cause));
+            ? spanText("begins with the %1").arg(spanName(evaluation, cause))
+            : spanText("in step with the %1").arg(spanName(evaluation, cause));
     if (wait <= 0 || cause == kNoSpan)
         return {};
-    return tr("waited %1 for %2").arg(seconds(wait), spanName(evaluation, cause));
+    return spanText("waited %1 for %2").arg(lengthText(wait), spanName(evaluation, cause));
 }
 
 QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isCritical)
 {
     const Timeline &timeline = evaluation.timeline;
     const Track &track = trackOf(evaluation, span);
-    QStringList facts { tr("%1, %2").arg(
-        seconds(timeline.end[span] - timeline.start[span]), intervalText(timeline.start[span], timeline.end[span])) };
+    QStringList facts { spanText("%1, %2").arg(lengthText(timeline.end[span] - timeline.start[span]),
+        intervalText(timeline.start[span], timeline.end[span])) };
     if (timeline.kind[span] == WorkKind::Prefill)
         return facts + prefillFacts(evaluation, track);
     if (timeline.kind[span] == WorkKind::OffloadStore || timeline.kind[span] == WorkKind::OffloadLoad)
@@ -227,26 +222,26 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
     if (!wait.isEmpty())
         facts << wait;
     else if (track.stream != Stream::Wan)
-        facts << tr("no wait");
+        facts << spanText("no wait");
     if (track.pipelineClass < int(evaluation.layout.classes.size())) {
         const int pipelines = evaluation.layout.classes[std::size_t(track.pipelineClass)].pipelines;
         if (pipelines > 1)
-            facts.front() += tr(" · same in %1 pipelines").arg(pipelines);
+            facts.front() += spanText(" · same in %1 pipelines").arg(pipelines);
     }
     if (isCritical)
-        facts << tr("on the critical path");
+        facts << spanText("on the critical path");
     return facts;
 }
 
 QStringList waitFacts(
     const Evaluation &evaluation, std::uint32_t span, Nanoseconds begin, Nanoseconds end, bool isForTransfer)
 {
-    QStringList facts { tr("%1, %2").arg(seconds(end - begin), intervalText(begin, end)) };
+    QStringList facts { spanText("%1, %2").arg(lengthText(end - begin), intervalText(begin, end)) };
     if (span == kNoSpan)
-        return facts << tr("after the last operation of the stage");
-    facts << tr("before %1").arg(spanName(evaluation, span));
+        return facts << spanText("after the last operation of the stage");
+    facts << spanText("before %1").arg(spanName(evaluation, span));
     if (const std::uint32_t cause = evaluation.timeline.cause[span]; isForTransfer && cause != kNoSpan)
-        facts << tr("which waits for %1").arg(spanName(evaluation, cause));
+        facts << spanText("which waits for %1").arg(spanName(evaluation, cause));
     return facts;
 }
 
@@ -254,9 +249,10 @@ QString timelineSummary(const Evaluation &evaluation)
 {
     const auto spans = qint64(evaluation.timeline.spanCount());
     if (isOfJobs(evaluation))
-        return jobsSummary(evaluation) + QStringLiteral(" · ") + countOf(spans, tr("span"), tr("spans"));
+        return jobsSummary(evaluation) + QStringLiteral(" · ") + countOf(spans, spanText("span"), spanText("spans"));
     QString text =
-        tr("1 iteration · %1 · %2").arg(seconds(evaluation.timeline.duration), countOf(spans, tr("span"), tr("spans")));
+        spanText("1 iteration · %1 · %2")
+            .arg(lengthText(evaluation.timeline.duration), countOf(spans, spanText("span"), spanText("spans")));
     if (evaluation.metrics.simulateMs > 0)
         text += QStringLiteral(" · ") + formatSeconds(evaluation.metrics.simulateMs * 1e-3);
     return text;
@@ -265,9 +261,9 @@ QString timelineSummary(const Evaluation &evaluation)
 QString emptyReason(const Evaluation *evaluation, const QString &failure)
 {
     if (!evaluation && !failure.isEmpty())
-        return tr("This plan cannot be evaluated: %1. See Problems.").arg(failure);
+        return spanText("This plan cannot be evaluated: %1. See Problems.").arg(failure);
     if (!evaluation)
-        return tr("Open a plan to see one training iteration.");
+        return spanText("Open a plan to see one training iteration.");
     const auto &problems = evaluation->problems;
     const auto blocking = std::find_if(
         problems.begin(), problems.end(), [](const Problem &p) { return p.severity == Severity::Blocking; });
@@ -277,7 +273,7 @@ QString emptyReason(const Evaluation *evaluation, const QString &failure)
         return QString::fromStdString(problems.front().text);
     if (!evaluation->layout.unplaced.empty())
         return QString::fromStdString(evaluation->layout.unplaced);
-    return tr("This evaluation was made without a timeline.");
+    return spanText("This evaluation was made without a timeline.");
 }
 
 } // namespace trainyard

@@ -26,6 +26,8 @@ namespace trainyard {
     const Evaluation &evaluation, std::uint32_t span, Nanoseconds begin, Nanoseconds end, bool isForTransfer);
 /// "1 iteration · 11.8 s · 4,182 spans · 0.4 ms" for the header.
 [[nodiscard]] QString timelineSummary(const Evaluation &evaluation);
+/// "180 ms" of a length of time.
+[[nodiscard]] QString lengthText(Nanoseconds time);
 /// "from 20.0118 s to 20.0131 s": as many digits as tell the two apart, in the unit of the end.
 [[nodiscard]] QString intervalText(Nanoseconds start, Nanoseconds end);
 /// Why there is nothing to see: the failure of the evaluation, else the first blocking problem, else the first, else

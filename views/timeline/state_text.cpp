@@ -2,6 +2,7 @@
 #include "views/timeline/state_text.h"
 
 #include "models/text/format.h"
+#include "views/timeline/track_layout.h"
 
 #include <QCoreApplication>
 
@@ -11,14 +12,9 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString statesText(const char *text)
 {
     return QCoreApplication::translate("trainyard::StateText", text);
-}
-
-const Track &trackOf(const Evaluation &evaluation, std::uint32_t span)
-{
-    return evaluation.timeline.tracks[evaluation.timeline.trackOf[span]];
 }
 
 const OffloadedStep *stepOf(const Evaluation &evaluation, const Track &track)
@@ -52,7 +48,7 @@ QString amount(double bytes, Seconds time)
 {
     if (bytes <= 0 || time.value <= 0)
         return {};
-    return tr("%1 per step, at %2/s").arg(formatBytes(bytes), formatBytes(bytes / time.value));
+    return statesText("%1 per step, at %2/s").arg(formatBytes(bytes), formatBytes(bytes / time.value));
 }
 
 /// What one stream of the step does, with its bytes where it moves some.
@@ -60,25 +56,25 @@ QStringList streamFacts(const OffloadedStep &step, WorkKind kind, const QString 
 {
     switch (kind) {
     case WorkKind::GradientsToHost:
-        return { tr("gradients leave for the processors"), amount(step.sent.value, step.toHost) };
+        return { statesText("gradients leave for the processors"), amount(step.sent.value, step.toHost) };
     case WorkKind::StatesToHost:
-        return { tr("states that the GPU has updated go back to host memory"),
+        return { statesText("states that the GPU has updated go back to host memory"),
             amount(step.toGpu.value > 0 ? step.fetched.value * (step.statesToGpu / step.toGpu) : 0, step.toHost) };
     case WorkKind::DriveRead:
-        return { tr("the optimizer's states come from %1, with what was stored of the gradients").arg(shelf),
+        return { statesText("the optimizer's states come from %1, with what was stored of the gradients").arg(shelf),
             amount(step.readBack.value, step.read) };
     case WorkKind::DriveWrite:
-        return { tr("updated states go back to %1; its reads and writes take turns").arg(shelf) };
+        return { statesText("updated states go back to %1; its reads and writes take turns").arg(shelf) };
     case WorkKind::CpuOptimizer:
-        return { tr("the node's processors update states and weights, this GPU's share of them") };
+        return { statesText("the node's processors update states and weights, this GPU's share of them") };
     case WorkKind::GpuOptimizer:
         return { step.stride > 1
-                ? tr("the GPU updates 1 in %1 groups itself, the processors the others").arg(step.stride)
-                : tr("the GPU updates every group itself") };
+                ? statesText("the GPU updates 1 in %1 groups itself, the processors the others").arg(step.stride)
+                : statesText("the GPU updates every group itself") };
     case WorkKind::StatesToGpu:
-        return { tr("states of the group that the GPU updates next") };
+        return { statesText("states of the group that the GPU updates next") };
     case WorkKind::WeightsToGpu:
-        return { tr("updated weights come back"),
+        return { statesText("updated weights come back"),
             step.stride > 0 ? QString() : amount(step.fetched.value, step.toGpu) };
     default:
         return {};
@@ -91,9 +87,9 @@ QStringList layerFacts(const Evaluation &evaluation, WorkKind kind)
     const bool onDrives = evaluation.plan
         && (isIn ? evaluation.plan->memory.parameterOffload == ParameterOffload::Ssd
                  : evaluation.plan->memory.optimizerOffload == OptimizerOffload::Ssd);
-    const QString place = onDrives ? tr("the drives") : tr("host memory");
-    return { isIn ? tr("the layers' weights come from %1, each while the one before computes").arg(place)
-                  : tr("the layers' gradients leave for %1, each while the next one computes").arg(place) };
+    const QString place = onDrives ? statesText("the drives") : statesText("host memory");
+    return { isIn ? statesText("the layers' weights come from %1, each while the one before computes").arg(place)
+                  : statesText("the layers' gradients leave for %1, each while the next one computes").arg(place) };
 }
 
 QStringList optimizerFacts(const Evaluation &evaluation, std::uint32_t span, const OffloadedStep &step)
@@ -101,10 +97,11 @@ QStringList optimizerFacts(const Evaluation &evaluation, std::uint32_t span, con
     const Seconds shown = toSeconds(evaluation.timeline.end[span] - evaluation.timeline.start[span]);
     QStringList facts;
     if (isDelayed(evaluation))
-        facts << tr("the GPU waits for the update of the iteration before: %1 of its %2, the rest is hidden")
+        facts << statesText("the GPU waits for the update of the iteration before: %1 of its %2, the rest is hidden")
                      .arg(formatSeconds(shown.value), formatSeconds(step.time.value));
     else
-        facts << tr("the GPU waits for the update of what lies off it, in %1 groups of parameters").arg(step.groups);
+        facts << statesText("the GPU waits for the update of what lies off it, in %1 groups of parameters")
+                     .arg(step.groups);
     if (step.stride > 0)
         facts << streamFacts(step, WorkKind::GpuOptimizer, {});
     return facts;
@@ -117,19 +114,20 @@ QString stateRowName(const Evaluation &evaluation, const Track &track)
     const OffloadedStep *step = stepOf(evaluation, track);
     switch (track.stream) {
     case Stream::WeightsIn:
-        return tr("← weights");
+        return statesText("← weights");
     case Stream::GradientsOut:
-        return tr("→ gradients");
+        return statesText("→ gradients");
     case Stream::StepToHost:
-        return tr("→ host");
+        return statesText("→ host");
     case Stream::StepDrive:
-        return tr("drives");
+        return statesText("drives");
     case Stream::StepCpu:
-        return tr("CPU");
+        return statesText("CPU");
     case Stream::StepGpu:
-        return step && step->stride > 1 ? tr("GPU, 1 in %1 groups").arg(step->stride) : tr("GPU update");
+        return step && step->stride > 1 ? statesText("GPU, 1 in %1 groups").arg(step->stride)
+                                        : statesText("GPU update");
     case Stream::StepToGpu:
-        return tr("← host");
+        return statesText("← host");
     default:
         return {};
     }
@@ -142,7 +140,7 @@ QString optimizerPlace(const Evaluation &evaluation, std::uint32_t span)
     const OffloadedStep *step = stepOf(evaluation, trackOf(evaluation, span));
     if (!step || step->time.value <= 0)
         return {};
-    return step->stride > 0 ? tr("on host and GPU") : tr("on the host");
+    return step->stride > 0 ? statesText("on host and GPU") : statesText("on the host");
 }
 
 QString stepGroup(const Evaluation &evaluation, std::uint32_t span)
@@ -162,7 +160,8 @@ QString stepGroup(const Evaluation &evaluation, std::uint32_t span)
     if (all < 2 || !step)
         return {};
     // Cycles hold several groups, and a write may be cut in two.
-    return all == step->groups ? tr("group %1 of %2").arg(before).arg(all) : tr("part %1 of %2").arg(before).arg(all);
+    return all == step->groups ? statesText("group %1 of %2").arg(before).arg(all)
+                               : statesText("part %1 of %2").arg(before).arg(all);
 }
 
 QStringList stateFacts(const Evaluation &evaluation, std::uint32_t span)
@@ -172,11 +171,11 @@ QStringList stateFacts(const Evaluation &evaluation, std::uint32_t span)
     QStringList facts;
     if (const OffloadedStep *step = stepOf(evaluation, track)) {
         if (isOfStep(track)) {
-            facts = isLateWrite(evaluation, span) ? QStringList { tr(
+            facts = isLateWrite(evaluation, span) ? QStringList { statesText(
                         "gradients of the last micro-batch that the backward had no time to write to the drives") }
-                                                  : streamFacts(*step, kind, tr("the drives"));
+                                                  : streamFacts(*step, kind, statesText("the drives"));
             if (isDelayed(evaluation))
-                facts << tr("of the update of the iteration before, beside this one");
+                facts << statesText("of the update of the iteration before, beside this one");
         } else if (!optimizerPlace(evaluation, span).isEmpty()) {
             facts = optimizerFacts(evaluation, span, *step);
         }

@@ -15,7 +15,7 @@ namespace trainyard {
 
 namespace {
 
-QString tr(const char *text)
+QString focusText(const char *text)
 {
     return QCoreApplication::translate("trainyard::TimeFocus", text);
 }
@@ -96,9 +96,9 @@ QString TimeFocus::names() const
 
 QString TimeFocus::text() const
 {
-    return tr("%1: %2 per stage, in %3")
-        .arg(parts.size() == 1 ? names() : tr("%1 small parts").arg(parts.size()), formatSeconds(seconds),
-            countOf(qint64(pieces), tr("place"), tr("places")));
+    return focusText("%1: %2 per stage, in %3")
+        .arg(parts.size() == 1 ? names() : focusText("%1 small parts").arg(parts.size()), formatSeconds(seconds),
+            countOf(qint64(pieces), focusText("place"), focusText("places")));
 }
 
 std::vector<QColor> focusColors()

@@ -24,7 +24,7 @@ constexpr int kGroupGap = 6;
 constexpr int kClassGap = 4;
 constexpr int kGpuWithTransfers = 30; // pixels: where GPUs of jobs have less, transfers wait for unfolding
 
-QString tr(const char *text, int n = -1)
+QString rowText(const char *text, int n = -1)
 {
     return QCoreApplication::translate("trainyard::TrackLayout", text, nullptr, n);
 }
@@ -33,19 +33,19 @@ QString streamName(Stream stream)
 {
     switch (stream) {
     case Stream::Compute:
-        return tr("compute");
+        return rowText("compute");
     case Stream::Wan:
-        return tr("WAN");
+        return rowText("WAN");
     case Stream::Collective:
-        return tr("collectives");
+        return rowText("collectives");
     case Stream::Copy:
-        return tr("copies");
+        return rowText("copies");
     case Stream::Prefill:
-        return tr("prefill");
+        return rowText("prefill");
     case Stream::Store:
-        return tr("store");
+        return rowText("store");
     case Stream::Load:
-        return tr("load");
+        return rowText("load");
     default:
         return {}; // states off the GPU have their own words
     }
@@ -61,7 +61,7 @@ QString offloadName(const Evaluation &evaluation, Stream stream)
 {
     const bool isHost = evaluation.plan
         && (isLayerByLayer(evaluation) || activationsLeaveTo(evaluation.plan->memory) == ActivationOffload::Host);
-    const QString place = isHost ? tr("host memory") : tr("drives");
+    const QString place = isHost ? rowText("host memory") : rowText("drives");
     return (stream == Stream::Store ? QStringLiteral("→ ") : QStringLiteral("← ")) + place;
 }
 
@@ -82,7 +82,7 @@ QString furtherStreamName(const Track &track)
 {
     if (track.stream != Stream::Copy || track.toStage < 0)
         return streamName(track.stream);
-    return track.toStage == track.stage ? tr("gather") : tr("scatter → %1").arg(track.toStage + 1);
+    return track.toStage == track.stage ? rowText("gather") : rowText("scatter → %1").arg(track.toStage + 1);
 }
 
 QString pipelinesText(const Evaluation &evaluation, int pipelineClass)
@@ -93,14 +93,14 @@ QString pipelinesText(const Evaluation &evaluation, int pipelineClass)
     const int pipelines = of.pipelines;
     if (of.cellMembers > 1) // a pipeline of each of the equal cells
         return pipelines == 1
-            ? tr("pipeline %1 of %2").arg(of.cellMember + 1).arg(of.cellMembers)
-            : tr("pipeline %1 of %2 · %3 cells").arg(of.cellMember + 1).arg(of.cellMembers).arg(pipelines);
+            ? rowText("pipeline %1 of %2").arg(of.cellMember + 1).arg(of.cellMembers)
+            : rowText("pipeline %1 of %2 · %3 cells").arg(of.cellMember + 1).arg(of.cellMembers).arg(pipelines);
     if (evaluation.layout.classes.size() > 1) { // several classes are told apart by their pipelines
         const int first = of.firstPipeline + 1;
-        return pipelines == 1 ? tr("pipeline %1").arg(first)
-                              : tr("pipelines %1–%2").arg(first).arg(first + pipelines - 1);
+        return pipelines == 1 ? rowText("pipeline %1").arg(first)
+                              : rowText("pipelines %1–%2").arg(first).arg(first + pipelines - 1);
     }
-    return countOf(pipelines, tr("pipeline"), tr("pipelines"));
+    return countOf(pipelines, rowText("pipeline"), rowText("pipelines"));
 }
 
 QString groupKey(const Evaluation &evaluation, int datacenter)
@@ -143,11 +143,11 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
             + datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.toStage));
         row.hasTurns = hasTurns(evaluation.timeline, track);
         if (row.hasTurns)
-            row.label += tr(", %1 in turn").arg(lanesOf(evaluation.timeline, track));
+            row.label += rowText(", %1 in turn").arg(lanesOf(evaluation.timeline, track));
     } else {
         row.kind = track.stream == Stream::Compute ? TrackRow::Kind::Stage : TrackRow::Kind::Stream;
-        row.label = row.kind == TrackRow::Kind::Stage ? tr("stage %1").arg(track.stage + 1)
-            : isLayerExchange(evaluation, track)      ? tr("gather, reduce")
+        row.label = row.kind == TrackRow::Kind::Stage ? rowText("stage %1").arg(track.stage + 1)
+            : isLayerExchange(evaluation, track)      ? rowText("gather, reduce")
             : isOffload(track)                        ? offloadName(evaluation, track.stream)
             : isOfStates(track.stream)                ? stateRowName(evaluation, track)
                                                       : furtherStreamName(track);
@@ -159,8 +159,8 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
         if (isOfJobs(evaluation)) {
             row.detail.clear();
             row.label = row.kind == TrackRow::Kind::Stage ? jobGpuName(evaluation, track.stage)
-                : track.stream == Stream::Load            ? tr("← host")
-                : track.stream == Stream::Store           ? tr("→ host")
+                : track.stream == Stream::Load            ? rowText("← host")
+                : track.stream == Stream::Store           ? rowText("→ host")
                                                           : row.label;
         }
     }
@@ -190,7 +190,7 @@ QString stagesText(const Evaluation &evaluation, const std::vector<std::uint32_t
         stages.insert(evaluation.timeline.tracks[track].stage);
     if (isOfJobs(evaluation))
         return gpusText(stages.size());
-    return countOf(stages.size(), tr("stage"), tr("stages"));
+    return countOf(stages.size(), rowText("stage"), rowText("stages"));
 }
 
 /// What was measured of the places that a row stands for, whatever schedule they follow.
@@ -255,7 +255,7 @@ QString datacenterName(const Evaluation &evaluation, int datacenter)
 {
     if (evaluation.plan && datacenter >= 0 && datacenter < int(evaluation.plan->cluster.datacenters.size()))
         return QString::fromStdString(evaluation.plan->cluster.datacenters[std::size_t(datacenter)].label());
-    return tr("datacenter %1").arg(datacenter + 1);
+    return rowText("datacenter %1").arg(datacenter + 1);
 }
 
 int datacenterOf(const Evaluation &evaluation, int pipelineClass, int stage)

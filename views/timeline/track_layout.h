@@ -68,6 +68,11 @@ struct TrackLayout {
 [[nodiscard]] int rowTop(const TrackLayout &layout, const TrackRow &row, int scroll);
 /// Row under a plot coordinate, or -1.
 [[nodiscard]] int rowAt(const TrackLayout &layout, int y, int scroll);
+/// Track that a span lies on.
+[[nodiscard]] inline const Track &trackOf(const Evaluation &evaluation, std::uint32_t span)
+{
+    return evaluation.timeline.tracks[evaluation.timeline.trackOf[span]];
+}
 /// Track of `timeline` that stands for the same stage or channel as `track` of another timeline, or -1.
 [[nodiscard]] int sameTrack(const Timeline &timeline, const Track &track);
 /// Name of a datacenter of the evaluation's plan; "datacenter 2" where the plan has none.

@@ -3,20 +3,10 @@
 
 #include "views/commands/command_registry.h"
 #include "views/panels/jobs_panel.h"
+#include "views/window/command_text.h"
 #include "views/window/main_window.h"
 
-#include <QCoreApplication>
-
 namespace trainyard {
-
-namespace {
-
-QString text(const char *source)
-{
-    return QCoreApplication::translate("WindowCommands", source);
-}
-
-} // namespace
 
 void addJobCommands(CommandRegistry &registry, MainWindow &window)
 {
@@ -26,18 +16,18 @@ void addJobCommands(CommandRegistry &registry, MainWindow &window)
         bench.reveal(bench.jobs);
     };
     registry.add({ .id = "view.jobs",
-        .group = text("Panels"),
-        .text = text("&Jobs: many models"),
+        .group = commandText("Panels"),
+        .text = commandText("&Jobs: many models"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_J) },
         .run = reveal });
-    const QString group = text("Jobs");
-    registry.add({ .id = "jobs.add", .group = group, .text = text("Add a &job…"), .run = [reveal, &bench] {
+    const QString group = commandText("Jobs");
+    registry.add({ .id = "jobs.add", .group = group, .text = commandText("Add a &job…"), .run = [reveal, &bench] {
                       reveal();
                       bench.jobs->add();
                   } });
     registry.add({ .id = "jobs.grid",
         .group = group,
-        .text = text("Add a &grid of jobs…"),
+        .text = commandText("Add a &grid of jobs…"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_J) },
         .run = [reveal, &bench] {
             reveal();
@@ -55,7 +45,7 @@ void addJobCommands(CommandRegistry &registry, MainWindow &window)
     for (const auto &gesture : gestures)
         registry.add({ .id = QLatin1String("jobs.keys.") + QString::fromUtf8(gesture.keys),
             .group = group,
-            .text = text(gesture.what),
+            .text = commandText(gesture.what),
             .keyHint = QString::fromUtf8(gesture.keys) });
 }
 

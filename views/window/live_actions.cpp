@@ -11,6 +11,7 @@
 #include "views/parts/prompts.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/file_actions.h"
+#include "views/window/saved_recording.h"
 #include "views/window/workbench.h"
 
 #include <QDir>
@@ -23,8 +24,7 @@ namespace trainyard {
 
 namespace {
 
-const QString kSave = QStringLiteral("save"), kLive = QStringLiteral("live");
-const QString kSuffix = QStringLiteral(".trainyard-recording");
+const QString kLiveMessage = QStringLiteral("live");
 
 } // namespace
 
@@ -49,12 +49,13 @@ LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocu
         connect(&live, signal, this, &LiveActions::tellChanges);
     connect(&live, &LiveDocument::followingChanged, this, &LiveActions::tellChanges);
     connect(&live, &LiveDocument::saved, this, [this](const QString &path) {
-        m_messages.show(
-            { kSave, Message::Tone::Info, tr("Recording written to %1").arg(QDir::toNativeSeparators(path)), {}, {} });
+        m_messages.show({ kSaveMessage, Message::Tone::Info,
+            tr("Recording written to %1").arg(QDir::toNativeSeparators(path)), {}, {} });
     });
     connect(&live, &LiveDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
-        m_messages.show({ kSave, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
-            QString::fromStdString(toString(errors.front())), {} });
+        m_messages.show(
+            { kSaveMessage, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
+                QString::fromStdString(toString(errors.front())), {} });
     });
     connect(&runs, &RunDocument::runChanged, this, &LiveActions::changed);
     connect(&runs, &RunDocument::overlayChanged, this, [this](const RunOverlayPtr &overlay) {
@@ -125,7 +126,8 @@ void LiveActions::replay()
 
 bool LiveActions::canReplayThis() const
 {
-    return m_runs.run() && !m_runs.isLive() && m_runs.paths().size() == 1 && m_runs.paths().front().endsWith(kSuffix);
+    return m_runs.run() && !m_runs.isLive() && m_runs.paths().size() == 1
+        && m_runs.paths().front().endsWith(kRecordingSuffix);
 }
 
 void LiveActions::replayThis()
@@ -139,18 +141,19 @@ void LiveActions::replay(const QString &path)
     if (const auto done = connectTo(QStringLiteral("replay:") + path, {}); done)
         emit pageRequested();
     else
-        m_messages.show({ kLive, Message::Tone::Error, tr("“%1” cannot be replayed.").arg(QFileInfo(path).fileName()),
-            QString::fromStdString(toString(done.error())), {} });
+        m_messages.show(
+            { kLiveMessage, Message::Tone::Error, tr("“%1” cannot be replayed.").arg(QFileInfo(path).fileName()),
+                QString::fromStdString(toString(done.error())), {} });
 }
 
 void LiveActions::save()
 {
     QString path = m_prompts.fileToSave(m_window, tr("Save what was told so far"),
-        QDir(m_files.folder()).filePath(tr("live") + kSuffix), tr("Recordings (*%1)").arg(kSuffix));
+        QDir(m_files.folder()).filePath(tr("live") + kRecordingSuffix), tr("Recordings (*%1)").arg(kRecordingSuffix));
     if (path.isEmpty())
         return;
-    if (!path.endsWith(kSuffix))
-        path += kSuffix;
+    if (!path.endsWith(kRecordingSuffix))
+        path += kRecordingSuffix;
     m_live.save(path);
 }
 

@@ -2,43 +2,33 @@
 #include "views/window/planner_commands.h"
 
 #include "views/commands/command_registry.h"
+#include "views/window/command_text.h"
 #include "views/window/main_window.h"
 #include "views/window/planner_actions.h"
 
-#include <QCoreApplication>
-
 namespace trainyard {
-
-namespace {
-
-QString text(const char *source)
-{
-    return QCoreApplication::translate("WindowCommands", source);
-}
-
-} // namespace
 
 void addPlannerCommands(CommandRegistry &registry, MainWindow &window)
 {
     PlannerActions &actions = window.plannerActions();
     PlanSearch &search = actions.search();
     PlanDocument &document = window.document();
-    const QString group = text("Planner");
+    const QString group = commandText("Planner");
     const auto isSearching = [&search] { return search.state() == PlanSearch::State::Searching; };
     const auto isTrying = [&document] { return document.trial() != nullptr; };
     registry.add({ .id = "view.planner",
-        .group = text("Panels"),
-        .text = text("Pl&anner"),
+        .group = commandText("Panels"),
+        .text = commandText("Pl&anner"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_P) },
         .run = [&window] { window.showPlanner(); } });
     registry.add({ .id = "view.sweep",
-        .group = text("Panels"),
-        .text = text("S&weep"),
+        .group = commandText("Panels"),
+        .text = commandText("S&weep"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_V) },
         .run = [&window] { window.showSweep(); } });
     registry.add({ .id = "planner.search",
         .group = group,
-        .text = text("Let it &search"),
+        .text = commandText("Let it &search"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_G) },
         .icon = "search",
         .run =
@@ -49,23 +39,23 @@ void addPlannerCommands(CommandRegistry &registry, MainWindow &window)
         .isEnabled = [&search, isSearching] { return search.plan() && !isSearching(); } });
     registry.add({ .id = "planner.stop",
         .group = group,
-        .text = text("Stop the search and keep its best"),
+        .text = commandText("Stop the search and keep its best"),
         .run = [&search] { search.stop(); },
         .isEnabled = isSearching });
     registry.add({ .id = "planner.adopt",
         .group = group,
-        .text = text("Adopt the plan that is tried"),
+        .text = commandText("Adopt the plan that is tried"),
         .run = [&document] { document.adoptTrial(); },
         .isEnabled = isTrying });
     registry.add({ .id = "planner.back",
         .group = group,
-        .text = text("Back from the plan that is tried"),
+        .text = commandText("Back from the plan that is tried"),
         .keyHint = "Esc",
         .run = [&actions] { actions.leaveTrial(); },
         .isEnabled = isTrying });
     registry.add({ .id = "planner.pin",
         .group = group,
-        .text = text("&Fix the focused strategy for the planner"),
+        .text = commandText("&Fix the focused strategy for the planner"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_B) },
         .icon = "pin",
         .run = [&actions, &search] {
@@ -82,7 +72,7 @@ void addPlannerCommands(CommandRegistry &registry, MainWindow &window)
     for (const auto &gesture : gestures)
         registry.add({ .id = QLatin1String("planner.keys.") + QString::fromUtf8(gesture.keys),
             .group = group,
-            .text = text(gesture.what),
+            .text = commandText(gesture.what),
             .keyHint = QString::fromUtf8(gesture.keys) });
 }
 

@@ -4,6 +4,7 @@
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
 #include "views/window/file_actions.h"
+#include "views/window/saved_recording.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -14,8 +15,7 @@ namespace trainyard {
 
 namespace {
 
-const QString kOpen = QStringLiteral("open"), kSave = QStringLiteral("save");
-const QString kSuffix = QStringLiteral(".trainyard-recording");
+const QString kOpen = QStringLiteral("open");
 
 } // namespace
 
@@ -36,12 +36,13 @@ RunActions::RunActions(RunDocument &runs, FileActions &files, Prompts &prompts, 
         }
     });
     connect(&runs, &RunDocument::saved, this, [this](const QString &path) {
-        m_messages.show(
-            { kSave, Message::Tone::Info, tr("Recording written to %1").arg(QDir::toNativeSeparators(path)), {}, {} });
+        m_messages.show({ kSaveMessage, Message::Tone::Info,
+            tr("Recording written to %1").arg(QDir::toNativeSeparators(path)), {}, {} });
     });
     connect(&runs, &RunDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
-        m_messages.show({ kSave, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
-            QString::fromStdString(toString(errors.front())), {} });
+        m_messages.show(
+            { kSaveMessage, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
+                QString::fromStdString(toString(errors.front())), {} });
     });
 }
 
@@ -102,12 +103,12 @@ void RunActions::save()
         return;
     QString name = QFileInfo(QString::fromStdString(m_runs.run()->recording->name)).completeBaseName();
     name = name.isEmpty() ? tr("run") : name.replace(u'/', u'-');
-    QString path = m_prompts.fileToSave(m_window, tr("Save the recording"), QDir(folder()).filePath(name + kSuffix),
-        tr("Recordings (*%1)").arg(kSuffix));
+    QString path = m_prompts.fileToSave(m_window, tr("Save the recording"),
+        QDir(folder()).filePath(name + kRecordingSuffix), tr("Recordings (*%1)").arg(kRecordingSuffix));
     if (path.isEmpty())
         return;
-    if (!path.endsWith(kSuffix))
-        path += kSuffix;
+    if (!path.endsWith(kRecordingSuffix))
+        path += kRecordingSuffix;
     m_runs.save(path);
 }
 

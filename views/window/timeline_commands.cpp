@@ -3,42 +3,32 @@
 
 #include "views/commands/command_registry.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/command_text.h"
 #include "views/window/main_window.h"
 
-#include <QCoreApplication>
-
 namespace trainyard {
-
-namespace {
-
-QString text(const char *source)
-{
-    return QCoreApplication::translate("WindowCommands", source);
-}
-
-} // namespace
 
 void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
 {
     TimelineView *timeline = window.workbench().timeline;
-    const QString group = text("Timeline");
+    const QString group = commandText("Timeline");
     const auto isShown = [&window] { return window.isWorkbenchShown(); };
     registry.add({ .id = "timeline.fit",
         .group = group,
-        .text = text("&Fit the whole iteration"),
+        .text = commandText("&Fit the whole iteration"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_0) },
         .icon = "fit",
         .run = [timeline] { timeline->fit(); } });
     registry.add({ .id = "timeline.zoomIn",
         .group = group,
-        .text = text("Zoom &in"),
+        .text = commandText("Zoom &in"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_Equal), QKeySequence(Qt::CTRL | Qt::Key_Plus), Qt::Key_W },
         .icon = "zoom-in",
         .run = [timeline] { timeline->zoomIn(); },
         .isEnabled = isShown });
     registry.add({ .id = "timeline.zoomOut",
         .group = group,
-        .text = text("Zoom &out"),
+        .text = commandText("Zoom &out"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_Minus), Qt::Key_S },
         .icon = "zoom-out",
         .run = [timeline] { timeline->zoomOut(); },
@@ -66,20 +56,20 @@ void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
     for (const auto &view : views)
         registry.add({ .id = QLatin1String(view.id),
             .group = group,
-            .text = text(view.label),
+            .text = commandText(view.label),
             .shortcuts = view.keys,
             .run = [timeline, slot = view.slot] { (timeline->*slot)(); },
             .isEnabled = isShown });
     registry.add({ .id = "timeline.inside",
         .group = group,
-        .text = text("Show communication inside op&erations"),
+        .text = commandText("Show communication inside op&erations"),
         .shortcuts = { Qt::Key_I },
         .run = [timeline] { timeline->toggleInside(); },
         .isEnabled = isShown,
         .isChecked = [timeline] { return timeline->state().showsInside; } });
     registry.add({ .id = "timeline.measured",
         .group = group,
-        .text = text("Measured &rows of the run"),
+        .text = commandText("Measured &rows of the run"),
         .shortcuts = { Qt::Key_R },
         .run = [timeline] { timeline->toggleMeasured(); },
         .isEnabled = [timeline, isShown] { return isShown() && timeline->state().overlay != nullptr; },
@@ -87,29 +77,29 @@ void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
     QObject::connect(timeline, &TimelineView::measuredShownChanged, &registry, &CommandRegistry::refresh);
     registry.add({ .id = "timeline.cause",
         .group = group,
-        .text = text("To what it &waited for"),
+        .text = commandText("To what it &waited for"),
         .shortcuts = { Qt::Key_BracketLeft },
         .run = [timeline] { timeline->followDependency(false); },
         .isEnabled = isShown });
     registry.add({ .id = "timeline.effect",
         .group = group,
-        .text = text("To what &waited for it"),
+        .text = commandText("To what &waited for it"),
         .shortcuts = { Qt::Key_BracketRight },
         .run = [timeline] { timeline->followDependency(true); },
         .isEnabled = isShown });
     registry.add({ .id = "timeline.clear",
         .group = group,
-        .text = text("Clear area, marks and selection"),
+        .text = commandText("Clear area, marks and selection"),
         .keyHint = "Esc",
         .run = [timeline] { timeline->clearSelection(); } });
     registry.add({ .id = "timeline.openLayer",
         .group = group,
-        .text = text("Open an expert layer of the selected operation"),
+        .text = commandText("Open an expert layer of the selected operation"),
         .keyHint = "L",
         .run = [timeline] { timeline->openLayer(); } });
     registry.add({ .id = "timeline.copyArea",
         .group = group,
-        .text = text("C&opy the selected area's table"),
+        .text = commandText("C&opy the selected area's table"),
         .run = [timeline] { timeline->copyArea(); } });
     const struct {
         const char *keys, *what;
@@ -123,7 +113,7 @@ void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
     for (const auto &gesture : gestures)
         registry.add({ .id = QLatin1String("timeline.keys.") + QString::fromUtf8(gesture.keys),
             .group = group,
-            .text = text(gesture.what),
+            .text = commandText(gesture.what),
             .keyHint = QString::fromUtf8(gesture.keys) });
 }
 

@@ -17,7 +17,7 @@ namespace {
 const QStringList kExports { "export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-",
     "export.plan", "-", "export.megatron", "export.torchtitan", "export.slurm", "export.dot" };
 
-const QStringList kLive { "live.replay", "live.replayThis", "live.pause", "live.follow", "live.whatIf", "-",
+const QStringList kLiveCommands { "live.replay", "live.replayThis", "live.pause", "live.follow", "live.whatIf", "-",
     "live.save", "live.disconnect" };
 
 // "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills,
@@ -111,7 +111,7 @@ void TopBar::fillMenus(CommandRegistry &registry)
             else if (id == QLatin1String("export"))
                 addTo(*menu->addMenu(tr("&Export")), kExports, registry);
             else if (id == QLatin1String("live"))
-                addTo(*menu->addMenu(tr("&Live")), kLive, registry);
+                addTo(*menu->addMenu(tr("&Live")), kLiveCommands, registry);
             else if (id == QLatin1String("recent"))
                 menu->addMenu(m_recent);
             else if (id == QLatin1String("samples"))

@@ -21,6 +21,7 @@
 #include "views/plots/curves_panel.h"
 #include "views/plots/rok_plot.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/command_text.h"
 #include "views/window/experts_on_map.h"
 #include "views/window/file_actions.h"
 #include "views/window/job_commands.h"
@@ -38,42 +39,37 @@ namespace trainyard {
 
 namespace {
 
-QString text(const char *source)
-{
-    return QCoreApplication::translate("WindowCommands", source);
-}
-
 void addFileCommands(CommandRegistry &registry, MainWindow &window)
 {
     FileActions &files = window.files();
-    const QString group = text("File");
+    const QString group = commandText("File");
     const auto hasPath = [&window] { return !window.document().path().isEmpty(); };
     registry.add({ .id = "file.new",
         .group = group,
-        .text = text("&New plan…"),
+        .text = commandText("&New plan…"),
         .shortcuts = { QKeySequence::New },
         .icon = "new",
         .run = [&window] { window.showNewPlan(); } });
     registry.add({ .id = "file.open",
         .group = group,
-        .text = text("&Open…"),
+        .text = commandText("&Open…"),
         .shortcuts = { QKeySequence::Open },
         .icon = "open",
         .run = [&files] { files.open(); } });
     registry.add({ .id = "file.save",
         .group = group,
-        .text = text("&Save"),
+        .text = commandText("&Save"),
         .shortcuts = { QKeySequence::Save },
         .icon = "save",
         .run = [&files] { files.save(); } });
     registry.add({ .id = "file.saveAs",
         .group = group,
-        .text = text("Save &as…"),
+        .text = commandText("Save &as…"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S) },
         .run = [&files] { files.saveAs(); } });
     registry.add({ .id = "file.reload",
         .group = group,
-        .text = text("&Reload from disk"),
+        .text = commandText("&Reload from disk"),
         .icon = "reload",
         .run = [&files] { files.reload(); },
         .isEnabled = hasPath });
@@ -94,18 +90,20 @@ void addFileCommands(CommandRegistry &registry, MainWindow &window)
         { "export.dot", "Export the tasks as a &Graphviz graph…", &ExportActions::exportDot },
     };
     for (const auto &format : formats)
-        registry.add(
-            { .id = format.id, .group = group, .text = text(format.label), .run = [&exports, &files, run = format.run] {
-                 files.commitTyped(); // what is typed is of the plan, and of its report
-                 (exports.*run)();
-             } });
-    registry.add(
-        { .id = "file.screenshot", .group = group, .text = text("Save a &picture of the window…"), .run = [&window] {
-             window.savePicture();
-         } });
+        registry.add({ .id = format.id,
+            .group = group,
+            .text = commandText(format.label),
+            .run = [&exports, &files, run = format.run] {
+                files.commitTyped(); // what is typed is of the plan, and of its report
+                (exports.*run)();
+            } });
+    registry.add({ .id = "file.screenshot",
+        .group = group,
+        .text = commandText("Save a &picture of the window…"),
+        .run = [&window] { window.savePicture(); } });
     registry.add({ .id = "file.quit",
         .group = group,
-        .text = text("&Quit"),
+        .text = commandText("&Quit"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_Q) },
         .run = [&window] { window.close(); } });
 }
@@ -113,26 +111,32 @@ void addFileCommands(CommandRegistry &registry, MainWindow &window)
 void addEditCommands(CommandRegistry &registry, MainWindow &window)
 {
     QUndoStack &stack = window.document().undoStack();
-    const QString group = text("Edit");
+    const QString group = commandText("Edit");
     registry.add({ .id = "edit.undo",
         .group = group,
-        .text = text("&Undo"),
+        .text = commandText("&Undo"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_Z) },
         .icon = "undo",
         .run = [&stack] { stack.undo(); },
         .isEnabled = [&stack] { return stack.canUndo(); },
-        .describe = [&stack] { return stack.canUndo() ? text("Undo: %1").arg(stack.undoText()) : text("Undo"); } });
+        .describe =
+            [&stack] {
+                return stack.canUndo() ? commandText("Undo: %1").arg(stack.undoText()) : commandText("Undo");
+            } });
     registry.add({ .id = "edit.redo",
         .group = group,
-        .text = text("&Redo"),
+        .text = commandText("&Redo"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y) },
         .icon = "redo",
         .run = [&stack] { stack.redo(); },
         .isEnabled = [&stack] { return stack.canRedo(); },
-        .describe = [&stack] { return stack.canRedo() ? text("Redo: %1").arg(stack.redoText()) : text("Redo"); } });
+        .describe =
+            [&stack] {
+                return stack.canRedo() ? commandText("Redo: %1").arg(stack.redoText()) : commandText("Redo");
+            } });
     registry.add({ .id = "edit.copyNumbers",
         .group = group,
-        .text = text("&Copy the numbers as a table"),
+        .text = commandText("&Copy the numbers as a table"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C) },
         .run = [&window] { QApplication::clipboard()->setText(window.workbench().strip->toTsv()); } });
 }
@@ -140,7 +144,7 @@ void addEditCommands(CommandRegistry &registry, MainWindow &window)
 void addViewCommands(CommandRegistry &registry, MainWindow &window)
 {
     Workbench &bench = window.workbench();
-    const QString group = text("Panels");
+    const QString group = commandText("Panels");
     const struct {
         const char *id, *label;
         QWidget *panel;
@@ -159,7 +163,7 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
     for (const auto &entry : panels)
         registry.add({ .id = QLatin1String(entry.id),
             .group = group,
-            .text = text(entry.label),
+            .text = commandText(entry.label),
             .shortcuts = { QKeySequence(Qt::ALT | entry.key) },
             .run = [&window, &bench, panel = entry.panel] {
                 window.showWorkbench();
@@ -167,7 +171,7 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
             } });
     registry.add({ .id = "view.details",
         .group = group,
-        .text = text("Deta&ils of the selection"),
+        .text = commandText("Deta&ils of the selection"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_I) },
         .run = [&window, &bench] {
             window.showWorkbench();
@@ -175,7 +179,7 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         } });
     registry.add({ .id = "view.shares",
         .group = group,
-        .text = text("&GPU shares"),
+        .text = commandText("&GPU shares"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_G) },
         .run = [&window, &bench] {
             window.showWorkbench();
@@ -183,14 +187,14 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         } });
     registry.add({ .id = "view.baselines",
         .group = group,
-        .text = text("Compare &baselines of mixed GPUs"),
+        .text = commandText("Compare &baselines of mixed GPUs"),
         .run = [&window, &bench] {
             window.showWorkbench();
             bench.showBaselines();
         } });
     registry.add({ .id = "view.edits",
         .group = group,
-        .text = text("E&dits since opening"),
+        .text = commandText("E&dits since opening"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_H) },
         .run = [&window, &bench] {
             window.showWorkbench();
@@ -198,32 +202,32 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         } });
     registry.add({ .id = "view.validation",
         .group = group,
-        .text = text("&Validation"),
+        .text = commandText("&Validation"),
         .shortcuts = { QKeySequence(Qt::ALT | Qt::Key_9) },
         .icon = "info",
         .run = [&window] { window.showValidation(); } });
     registry.add({ .id = "view.experts",
         .group = group,
-        .text = text("Compare &exchanges with experts"),
+        .text = commandText("Compare &exchanges with experts"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_E) },
         .run = [&window] { window.showExperts(); } });
     registry.add({ .id = "jobs.compare",
         .group = group,
-        .text = text("Compare &schedulers of jobs"),
+        .text = commandText("Compare &schedulers of jobs"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_K) },
         .run = [&window] { window.showJobs(); } });
     registry.add({ .id = "view.layer",
         .group = group,
-        .text = text("Open an e&xpert layer"),
+        .text = commandText("Open an e&xpert layer"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_L) },
         .run = [&window] { window.showLayer(LayerPass::Pair); }, // as it runs; where nothing does at once, its forward
         .isEnabled = [&window] { return hasExpertLayers(window.bridge().evaluation()); } });
-    registry.add({ .id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] {
+    registry.add({ .id = "view.resetLayout", .group = group, .text = commandText("Reset the &layout"), .run = [&bench] {
                       bench.resetLayout();
                   } });
     registry.add({ .id = "view.fullScreen",
         .group = group,
-        .text = text("&Full screen"),
+        .text = commandText("&Full screen"),
         .shortcuts = { QKeySequence(Qt::Key_F11) },
         .run = [&window] { window.setWindowState(window.windowState() ^ Qt::WindowFullScreen); },
         .isChecked = [&window] { return window.isFullScreen(); } });
@@ -238,8 +242,8 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
     };
     for (const auto &entry : themes)
         registry.add({ .id = QLatin1String(entry.id),
-            .group = text("View"),
-            .text = text(entry.label),
+            .group = commandText("View"),
+            .text = commandText(entry.label),
             .run = [&window, kind = entry.kind] { window.setThemeKind(kind); },
             .isChecked = [&window, kind = entry.kind] { return window.themeKind() == kind; } });
 }
@@ -247,39 +251,43 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
 void addMapCommands(CommandRegistry &registry, MainWindow &window)
 {
     ClusterMap *map = window.workbench().map;
-    const QString group = text("Cluster");
+    const QString group = commandText("Cluster");
     registry.add({ .id = "plan.addDatacenter",
         .group = group,
-        .text = text("Add a &datacenter…"),
+        .text = commandText("Add a &datacenter…"),
         .icon = "datacenter",
         .run = [map] { map->addDatacenter(); } });
-    registry.add(
-        { .id = "plan.addLink", .group = group, .text = text("Add a &link…"), .run = [map] { map->addLink(); } });
+    registry.add({ .id = "plan.addLink", .group = group, .text = commandText("Add a &link…"), .run = [map] {
+                      map->addLink();
+                  } });
     registry.add({ .id = "map.fit",
         .group = group,
-        .text = text("&Fit the map"),
+        .text = commandText("&Fit the map"),
         .keyHint = "Home",
         .icon = "fit",
         .run = [map] { map->fit(); } });
-    registry.add({ .id = "map.zoomIn", .group = group, .text = text("Zoom the map in"), .keyHint = "+", .run = [map] {
-                      map->zoomIn();
-                  } });
-    registry.add({ .id = "map.zoomOut", .group = group, .text = text("Zoom the map out"), .keyHint = "−", .run = [map] {
-                      map->zoomOut();
-                  } });
+    registry.add(
+        { .id = "map.zoomIn", .group = group, .text = commandText("Zoom the map in"), .keyHint = "+", .run = [map] {
+             map->zoomIn();
+         } });
+    registry.add(
+        { .id = "map.zoomOut", .group = group, .text = commandText("Zoom the map out"), .keyHint = "−", .run = [map] {
+             map->zoomOut();
+         } });
     registry.add({ .id = "plan.editSelection",
         .group = group,
-        .text = text("&Edit the selection…"),
+        .text = commandText("&Edit the selection…"),
         .keyHint = "F2",
         .run = [map] { map->editSelection(); } });
     registry.add({ .id = "plan.removeSelection",
         .group = group,
-        .text = text("Re&move the selection"),
+        .text = commandText("Re&move the selection"),
         .keyHint = "Del",
         .run = [map] { map->removeSelection(); } });
-    registry.add({ .id = "plan.resetPositions", .group = group, .text = text("&Reset layout of the map"), .run = [map] {
-                      map->resetPositions();
-                  } });
+    registry.add(
+        { .id = "plan.resetPositions", .group = group, .text = commandText("&Reset layout of the map"), .run = [map] {
+             map->resetPositions();
+         } });
     const struct {
         const char *keys, *what;
     } gestures[] = {
@@ -295,7 +303,7 @@ void addMapCommands(CommandRegistry &registry, MainWindow &window)
     for (const auto &gesture : gestures)
         registry.add({ .id = QLatin1String("map.keys.") + QString::fromUtf8(gesture.keys),
             .group = group,
-            .text = text(gesture.what),
+            .text = commandText(gesture.what),
             .keyHint = QString::fromUtf8(gesture.keys) });
 }
 
@@ -303,17 +311,19 @@ void addPlanCommands(CommandRegistry &registry, MainWindow &window)
 {
     EvaluationBridge &bridge = window.bridge();
     PlanDocument &document = window.document();
-    const QString group = text("Plan");
-    registry.add({ .id = "plan.model", .group = group, .text = text("Use a model's &config.json…"), .run = [&window] {
-                      window.files().chooseModelConfig();
-                  } });
-    registry.add({ .id = "plan.fit", .group = group, .text = text("&Fit this model into memory"), .run = [&window] {
-                      window.showWorkbench();
-                      window.workbench().showFitting();
-                  } });
+    const QString group = commandText("Plan");
+    registry.add(
+        { .id = "plan.model", .group = group, .text = commandText("Use a model's &config.json…"), .run = [&window] {
+             window.files().chooseModelConfig();
+         } });
+    registry.add(
+        { .id = "plan.fit", .group = group, .text = commandText("&Fit this model into memory"), .run = [&window] {
+             window.showWorkbench();
+             window.workbench().showFitting();
+         } });
     registry.add({ .id = "plan.offloadOrNot",
         .group = group,
-        .text = text("Compare &recompute, offload and keep"),
+        .text = commandText("Compare &recompute, offload and keep"),
         .run = [&window] {
             window.showWorkbench();
             window.workbench().curves->setTab(CurvesPanel::Tab::Rok);
@@ -321,44 +331,45 @@ void addPlanCommands(CommandRegistry &registry, MainWindow &window)
         } });
     registry.add({ .id = "plan.pinBaseline",
         .group = group,
-        .text = text("&Pin as baseline"),
+        .text = commandText("&Pin as baseline"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_B) },
         .icon = "pin",
         .run = [&bridge] { bridge.pinBaseline(); },
         .isEnabled = [&bridge] { return bridge.settled() != nullptr; } });
     registry.add({ .id = "plan.clearBaseline",
         .group = group,
-        .text = text("&Remove the baseline"),
+        .text = commandText("&Remove the baseline"),
         .icon = "unpin",
         .run = [&bridge] { bridge.clearBaseline(); },
         .isEnabled = [&bridge] { return bridge.baseline() != nullptr; } });
     registry.add({ .id = "plan.restoreBaseline",
         .group = group,
-        .text = text("Go &back to the baseline"),
-        .run = [&bridge, &document] { document.apply(bridge.baseline()->plan, text("Back to the baseline")); },
+        .text = commandText("Go &back to the baseline"),
+        .run = [&bridge, &document] { document.apply(bridge.baseline()->plan, commandText("Back to the baseline")); },
         .isEnabled = [&bridge] { return bridge.baseline() != nullptr; } });
 }
 
 void addHelpCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts)
 {
-    const QString group = text("Help");
+    const QString group = commandText("Help");
     registry.add({ .id = "help.palette",
         .group = group,
-        .text = text("&Commands…"),
+        .text = commandText("&Commands…"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P) },
         .icon = "search",
         .run = [&window] { window.palettePopup().open(); } });
     registry.add({ .id = "help.keys",
         .group = group,
-        .text = text("&Keyboard shortcuts"),
+        .text = commandText("&Keyboard shortcuts"),
         .shortcuts = { QKeySequence(Qt::Key_Question), QKeySequence(Qt::Key_F1) },
         .icon = "keyboard",
         .run = [&window] { window.overlay().open(); } });
-    registry.add(
-        { .id = "help.tour", .group = group, .text = text("&Tour"), .run = [&window] { window.tour().start(); } });
+    registry.add({ .id = "help.tour", .group = group, .text = commandText("&Tour"), .run = [&window] {
+                      window.tour().start();
+                  } });
     registry.add({ .id = "help.about",
         .group = group,
-        .text = text("&About Trainyard"),
+        .text = commandText("&About Trainyard"),
         .icon = "info",
         .run = [&window, &prompts] { prompts.about(&window); } });
 }

@@ -1,0 +1,21 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the painters of the timeline's rows have in common: from how many pixels on a bar shows more than its colour,
+// and the pixels of an image by line.
+
+#include <QImage>
+
+namespace trainyard {
+
+inline constexpr int kTellApart = 3; // pixels from which bars get a gap
+inline constexpr int kShareFrom = 6; // pixels of a bar that can be shared among kinds
+inline constexpr int kLabelHeight = 8; // logical pixels of a bar that a number needs
+inline constexpr int kLabelPad = 3;
+
+/// Pixels of one line of a 32-bit image.
+[[nodiscard]] inline QRgb *scanLine(QImage &image, int y)
+{
+    return reinterpret_cast<QRgb *>(image.scanLine(y));
+}
+
+} // namespace trainyard
