@@ -86,6 +86,9 @@ constexpr Bytes megabytes(double mb)
     return Bytes { mb * 1e6 };
 }
 
+inline constexpr double kBytesPerMiB = 1024.0 * 1024, kBytesPerGiB = 1024 * kBytesPerMiB;
+inline constexpr Nanoseconds kNanosecondsPerSecond = 1'000'000'000;
+
 /// Work in a row that a timeline holds, 31 years: a tenth of what the ticks reach, so that sums of a few times that
 /// each stopped there stay in range.
 inline constexpr Nanoseconds kLongestTime = 1'000'000'000'000'000'000;

@@ -14,7 +14,6 @@ namespace trainyard {
 
 namespace {
 
-using enum DifferenceKind;
 using Column = std::array<double, kDifferenceKindCount>;
 
 constexpr std::array kNames { "Compute", "Exposed communication", "Bubble", "Waiting for stragglers", "Host",
@@ -24,14 +23,18 @@ struct PlanPart {
     double Breakdown::*part;
     DifferenceKind kind;
 };
-constexpr std::array<PlanPart, kBreakdownParts.size()> kPlanParts { { { &Breakdown::compute, Compute },
-    { &Breakdown::optimizer, Compute }, { &Breakdown::tensorParallel, ExposedCommunication },
-    { &Breakdown::contextParallel, ExposedCommunication }, { &Breakdown::expertParallel, ExposedCommunication },
-    { &Breakdown::dataParallel, ExposedCommunication }, { &Breakdown::pipeline, ExposedCommunication },
-    { &Breakdown::wan, ExposedCommunication }, { &Breakdown::offloadStall, ExposedCommunication },
-    { &Breakdown::bubble, Bubble }, { &Breakdown::overhead, Host } } };
+constexpr std::array<PlanPart, kBreakdownParts.size()> kPlanParts { { { &Breakdown::compute, DifferenceKind::Compute },
+    { &Breakdown::optimizer, DifferenceKind::Compute },
+    { &Breakdown::tensorParallel, DifferenceKind::ExposedCommunication },
+    { &Breakdown::contextParallel, DifferenceKind::ExposedCommunication },
+    { &Breakdown::expertParallel, DifferenceKind::ExposedCommunication },
+    { &Breakdown::dataParallel, DifferenceKind::ExposedCommunication },
+    { &Breakdown::pipeline, DifferenceKind::ExposedCommunication },
+    { &Breakdown::wan, DifferenceKind::ExposedCommunication },
+    { &Breakdown::offloadStall, DifferenceKind::ExposedCommunication }, { &Breakdown::bubble, DifferenceKind::Bubble },
+    { &Breakdown::overhead, DifferenceKind::Host } } };
 
-constexpr std::size_t at(DifferenceKind kind)
+constexpr std::size_t rowOf(DifferenceKind kind)
 {
     return static_cast<std::size_t>(kind);
 }
@@ -47,15 +50,16 @@ struct Side {
 
 Side sideOf(const Evaluation &plan)
 {
+    using enum DifferenceKind;
     Side side;
     side.name = "plan";
     side.isTold.fill(plan.metrics.breakdown.has_value());
-    side.isTold[at(Untold)] = true;
+    side.isTold[rowOf(Untold)] = true;
     if (plan.metrics.breakdown)
         for (const PlanPart &part : kPlanParts)
-            side.seconds[at(part.kind)] += (*plan.metrics.breakdown).*part.part;
+            side.seconds[rowOf(part.kind)] += (*plan.metrics.breakdown).*part.part;
     else
-        side.seconds[at(Untold)] = plan.metrics.iterationTime.value_or(0);
+        side.seconds[rowOf(Untold)] = plan.metrics.iterationTime.value_or(0);
     return side;
 }
 
@@ -121,15 +125,16 @@ void noteRanks(const Run &run, const std::vector<RankStep> &shares, Side &side)
 
 void readSpans(const Run &run, const RunStep &step, const std::vector<RankStep> &shares, Side &side)
 {
+    using enum DifferenceKind;
     side.isTold.fill(true);
     side.ranks = static_cast<int>(shares.size());
     const double n = side.ranks;
     for (const RankStep &one : shares) {
-        side.seconds[at(Compute)] += one.shares.compute / n;
-        side.seconds[at(ExposedCommunication)] += one.shares.communication / n;
-        side.seconds[at(Bubble)] += one.shares.bubble / n;
-        side.seconds[at(Stragglers)] += one.shares.stragglers / n;
-        side.seconds[at(Host)] += one.shares.host / n;
+        side.seconds[rowOf(Compute)] += one.shares.compute / n;
+        side.seconds[rowOf(ExposedCommunication)] += one.shares.communication / n;
+        side.seconds[rowOf(Bubble)] += one.shares.bubble / n;
+        side.seconds[rowOf(Stragglers)] += one.shares.stragglers / n;
+        side.seconds[rowOf(Host)] += one.shares.host / n;
     }
     noteRanks(run, shares, side);
     const double shown = static_cast<double>(step.end - step.start) * 1e-9;
@@ -140,17 +145,18 @@ void readSpans(const Run &run, const RunStep &step, const std::vector<RankStep> 
 
 void readLog(const Run &run, const RunStep &step, Side &side)
 {
+    using enum DifferenceKind;
     LogTimers timers = logTimers(*run.recording, step);
-    side.seconds[at(Compute)] = timers.compute.value_or(0);
-    side.seconds[at(ExposedCommunication)] = timers.communication.value_or(0);
-    side.seconds[at(Bubble)] = timers.bubble.value_or(0);
-    side.seconds[at(Host)] = timers.host.value_or(0);
-    side.seconds[at(Untold)] = step.seconds - timers.sum();
-    side.isTold[at(Compute)] = timers.compute.has_value();
-    side.isTold[at(ExposedCommunication)] = timers.communication.has_value();
-    side.isTold[at(Bubble)] = timers.bubble.has_value();
-    side.isTold[at(Host)] = timers.host.has_value();
-    side.isTold[at(Untold)] = true;
+    side.seconds[rowOf(Compute)] = timers.compute.value_or(0);
+    side.seconds[rowOf(ExposedCommunication)] = timers.communication.value_or(0);
+    side.seconds[rowOf(Bubble)] = timers.bubble.value_or(0);
+    side.seconds[rowOf(Host)] = timers.host.value_or(0);
+    side.seconds[rowOf(Untold)] = step.seconds - timers.sum();
+    side.isTold[rowOf(Compute)] = timers.compute.has_value();
+    side.isTold[rowOf(ExposedCommunication)] = timers.communication.has_value();
+    side.isTold[rowOf(Bubble)] = timers.bubble.has_value();
+    side.isTold[rowOf(Host)] = timers.host.has_value();
+    side.isTold[rowOf(Untold)] = true;
     side.notes = std::move(timers.notes);
 }
 
@@ -191,7 +197,7 @@ DifferenceTable tableOf(Side reference, Side measured, std::vector<std::string> 
 
 const char *nameOf(DifferenceKind kind)
 {
-    return kNames[at(kind)];
+    return kNames[rowOf(kind)];
 }
 
 int planStages(const Evaluation &plan)

@@ -13,8 +13,6 @@ namespace trainyard {
 
 namespace {
 
-using enum TimerPart;
-
 struct Timer {
     std::string_view name;
     TimerPart part;
@@ -23,34 +21,34 @@ struct Timer {
 // another that stands here: Megatron-Core gathers parameters ("params-all-gather") inside "optimizer"; releases before
 // it did so behind it ("backward-params-all-gather"). "forward-backward" contains what level 2 tells.
 constexpr auto kTimers = std::to_array<Timer>({
-    { "optimizer", Optimizer },
-    { "step", Optimizer }, // DeepSpeed
-    { "forward-backward", WholeForwardBackward },
-    { "forward-compute", ForwardAndBackward },
-    { "backward-compute", ForwardAndBackward },
-    { "forward", ForwardAndBackward }, // DeepSpeed
-    { "backward_inner", ForwardAndBackward }, // "backward" without the all-reduce
-    { "all-grads-sync", Exchange },
-    { "grads-all-reduce", Exchange },
-    { "grads-reduce-scatter", Exchange },
-    { "backward-params-all-reduce", Exchange },
-    { "backward-embedding-all-reduce", Exchange },
-    { "backward-layernorm-all-reduce", Exchange },
-    { "layernorm-grads-all-reduce", Exchange },
-    { "embedding-grads-all-reduce", Exchange },
-    { "params-all-gather", ParameterGather },
-    { "backward-params-all-gather", Exchange },
-    { "backward_allreduce", Exchange }, // DeepSpeed
-    { "forward-send", Send },
-    { "backward-send", Send },
-    { "forward-recv", Receive },
-    { "backward-recv", Receive },
-    { "forward-send-forward-recv", Receive },
-    { "forward-send-backward-recv", Receive },
-    { "backward-send-forward-recv", Receive },
-    { "backward-send-backward-recv", Receive },
-    { "forward-backward-send-forward-backward-recv", Receive },
-    { "batch-generator", Batch },
+    { "optimizer", TimerPart::Optimizer },
+    { "step", TimerPart::Optimizer }, // DeepSpeed
+    { "forward-backward", TimerPart::WholeForwardBackward },
+    { "forward-compute", TimerPart::ForwardAndBackward },
+    { "backward-compute", TimerPart::ForwardAndBackward },
+    { "forward", TimerPart::ForwardAndBackward }, // DeepSpeed
+    { "backward_inner", TimerPart::ForwardAndBackward }, // "backward" without the all-reduce
+    { "all-grads-sync", TimerPart::Exchange },
+    { "grads-all-reduce", TimerPart::Exchange },
+    { "grads-reduce-scatter", TimerPart::Exchange },
+    { "backward-params-all-reduce", TimerPart::Exchange },
+    { "backward-embedding-all-reduce", TimerPart::Exchange },
+    { "backward-layernorm-all-reduce", TimerPart::Exchange },
+    { "layernorm-grads-all-reduce", TimerPart::Exchange },
+    { "embedding-grads-all-reduce", TimerPart::Exchange },
+    { "params-all-gather", TimerPart::ParameterGather },
+    { "backward-params-all-gather", TimerPart::Exchange },
+    { "backward_allreduce", TimerPart::Exchange }, // DeepSpeed
+    { "forward-send", TimerPart::Send },
+    { "backward-send", TimerPart::Send },
+    { "forward-recv", TimerPart::Receive },
+    { "backward-recv", TimerPart::Receive },
+    { "forward-send-forward-recv", TimerPart::Receive },
+    { "forward-send-backward-recv", TimerPart::Receive },
+    { "backward-send-forward-recv", TimerPart::Receive },
+    { "backward-send-backward-recv", TimerPart::Receive },
+    { "forward-backward-send-forward-backward-recv", TimerPart::Receive },
+    { "batch-generator", TimerPart::Batch },
 });
 
 constexpr std::string_view kNestedSign = "all-grads-sync";
@@ -190,29 +188,29 @@ LogTimers logTimers(const Recording &recording, const RunStep &step)
     for (const auto &[name, value] : values) {
         double seconds = value.seconds();
         const TimerPart told = known(name)->part;
-        isSynchronised |= told == ForwardAndBackward || told == Receive;
+        isSynchronised |= told == TimerPart::ForwardAndBackward || told == TimerPart::Receive;
         switch (told) {
-        case ForwardAndBackward:
+        case TimerPart::ForwardAndBackward:
             isForwardTold = true;
             add(timers.compute, seconds);
             break;
-        case Optimizer:
+        case TimerPart::Optimizer:
             if (const auto gather = values.find("params-all-gather");
                 name == "optimizer" && gather != values.end() && gather->second.seconds() <= seconds)
                 seconds -= gather->second.seconds();
             add(timers.compute, seconds);
             break;
-        case WholeForwardBackward:
+        case TimerPart::WholeForwardBackward:
             break;
-        case Exchange:
-        case ParameterGather:
-        case Send:
+        case TimerPart::Exchange:
+        case TimerPart::ParameterGather:
+        case TimerPart::Send:
             add(timers.communication, seconds);
             break;
-        case Receive:
+        case TimerPart::Receive:
             add(timers.bubble, seconds);
             break;
-        case Batch:
+        case TimerPart::Batch:
             add(timers.host, seconds);
         }
     }

@@ -89,36 +89,37 @@ const StageMemory *stageOf(const MemoryMetrics &memory, int stage)
     return at == memory.perStage.end() ? nullptr : &*at;
 }
 
-enum class Kind : std::uint8_t { States, Unexplained, Activations, All, Reserve, Outside };
+enum class MemoryPartKind : std::uint8_t { States, Unexplained, Activations, All, Reserve, Outside };
 
 struct Part {
-    Kind kind;
+    MemoryPartKind kind;
     VerdictPart part;
 };
 
 struct Cause {
-    Kind kind;
+    MemoryPartKind kind;
     bool isMore;
     const char *sentence;
 };
 constexpr auto kCauses = std::to_array<Cause>({
-    { Kind::States, true,
+    { MemoryPartKind::States, true,
         "Optimizer states are not divided over the replicas (--use-distributed-optimizer), or the run keeps copies in "
         "32 bits that the plan does not" },
-    { Kind::States, false, "States are divided over more ranks, or have fewer bytes, than the plan says" },
-    { Kind::Unexplained, true,
+    { MemoryPartKind::States, false, "States are divided over more ranks, or have fewer bytes, than the plan says" },
+    { MemoryPartKind::Unexplained, true,
         "Buffers that stay between steps: of exchanges of gradients, of libraries (cuBLAS, Transformer Engine), inputs "
         "that are still held" },
-    { Kind::Activations, true,
+    { MemoryPartKind::Activations, true,
         "More is kept than the plan says: less recomputation, more micro-batches in flight, longer sequences, or "
         "attention that keeps its scores. An optimizer that is not fused has copies of its own while it updates" },
-    { Kind::Activations, false,
+    { MemoryPartKind::Activations, false,
         "Less is kept than the plan says: more recomputation, fewer micro-batches in flight, shorter sequences" },
-    { Kind::All, true, "A larger model, longer sequences or less recomputation than the plan has" },
-    { Kind::All, false, "A smaller model, shorter sequences or more recomputation than the plan has" },
-    { Kind::Reserve, true,
+    { MemoryPartKind::All, true, "A larger model, longer sequences or less recomputation than the plan has" },
+    { MemoryPartKind::All, false, "A smaller model, shorter sequences or more recomputation than the plan has" },
+    { MemoryPartKind::Reserve, true,
         "The allocator is fragmented: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True lets it grow what it has" },
-    { Kind::Outside, true, "More communicators or libraries hold buffers than the plan counts, or another process" },
+    { MemoryPartKind::Outside, true,
+        "More communicators or libraries hold buffers than the plan counts, or another process" },
 });
 
 class Judging {
@@ -144,7 +145,7 @@ public:
         for (Part &one : m_parts) {
             m_verdict.predictedBytes += one.part.predicted;
             m_verdict.measuredBytes += one.part.measured;
-            named.push_back({ one.kind == Kind::Unexplained ? "what is not explained" : one.part.what,
+            named.push_back({ one.kind == MemoryPartKind::Unexplained ? "what is not explained" : one.part.what,
                 one.part.measured - one.part.predicted });
         }
         addHeadline(named);
@@ -181,7 +182,7 @@ private:
                 + ", with " + bytesText(double(m_memory.peak)) + " allocated: no rank of it tells its memory");
     }
 
-    void add(Kind kind, const char *what, double predicted, double measured, std::string evidence)
+    void add(MemoryPartKind kind, const char *what, double predicted, double measured, std::string evidence)
     {
         if (predicted != 0 || measured != 0)
             m_parts.push_back({ kind, { what, predicted, measured, std::move(evidence) } });
@@ -196,10 +197,10 @@ private:
         if (isTold(m_gpu.allocated)) {
             if (isTold(m_gpu.atRest) && m_gpu.atRest <= m_gpu.allocated) {
                 addStates(states);
-                add(Kind::Activations, "activations and buffers", double(plan.peak) - states,
+                add(MemoryPartKind::Activations, "activations and buffers", double(plan.peak) - states,
                     m_gpu.allocated - m_gpu.atRest, "max allocated − allocated" + atStep());
             } else {
-                add(Kind::All, "weights, gradients, optimizer, activations and buffers", double(plan.peak),
+                add(MemoryPartKind::All, "weights, gradients, optimizer, activations and buffers", double(plan.peak),
                     m_gpu.allocated, "max allocated" + atStep());
             }
             inside = m_gpu.allocated;
@@ -209,7 +210,7 @@ private:
         m_verdict.peakPredicted = double(plan.peak);
         m_verdict.level = MemoryLevel::Allocated;
         if (isTold(m_gpu.reserved) && m_gpu.reserved >= inside) {
-            add(inside > 0 ? Kind::Reserve : Kind::All,
+            add(inside > 0 ? MemoryPartKind::Reserve : MemoryPartKind::All,
                 inside > 0 ? "reserve of the allocator" : "all that the allocator reserves",
                 double(plan.reserved) - predicted, m_gpu.reserved - inside,
                 inside > 0 ? "max reserved − max allocated" + atStep() : "max reserved" + atStep());
@@ -218,7 +219,7 @@ private:
             m_verdict.level = MemoryLevel::Reserved;
         }
         if (isTold(m_gpu.device) && m_gpu.device >= inside) {
-            add(inside > 0 ? Kind::Outside : Kind::All,
+            add(inside > 0 ? MemoryPartKind::Outside : MemoryPartKind::All,
                 inside > 0 ? "context and communication" : "all that is taken on the device",
                 double(plan.device) - predicted, m_gpu.device - inside,
                 inside > 0 ? "memory used on the device − the rest" + atStep()
@@ -235,18 +236,20 @@ private:
         const double parameters = !theory ? 0 : isFullest ? theory->fullest.value : theory->others.value;
         if (!theory || theory->source != m_gpu.source || !(parameters > 0) || !theory->states.isTold()
             || !theory->fullest.isTold())
-            return add(Kind::States, "weights, gradients and optimizer", states, m_gpu.atRest,
+            return add(MemoryPartKind::States, "weights, gradients and optimizer", states, m_gpu.atRest,
                 "allocated" + atStep() + ", when no activation is left");
         const double each = theory->states.value / theory->fullest.value;
         const auto evidence = [&](double bytes) {
             return countText(parameters) + " parameters of the shard × " + plainText(bytes)
                 + " bytes, by the run's own estimate";
         };
-        add(Kind::States, "weights", double(m_plan->weights), kWeight * parameters, evidence(kWeight));
-        add(Kind::States, "gradients", double(m_plan->gradients), kGradient * parameters, evidence(kGradient));
+        add(MemoryPartKind::States, "weights", double(m_plan->weights), kWeight * parameters, evidence(kWeight));
+        add(MemoryPartKind::States, "gradients", double(m_plan->gradients), kGradient * parameters,
+            evidence(kGradient));
         const double optimizer = (each - kWeight - kGradient) * parameters;
-        add(Kind::States, "optimizer", double(m_plan->optimizer), optimizer, evidence(each - kWeight - kGradient));
-        add(Kind::Unexplained, "not explained", 0, m_gpu.atRest - each * parameters,
+        add(MemoryPartKind::States, "optimizer", double(m_plan->optimizer), optimizer,
+            evidence(each - kWeight - kGradient));
+        add(MemoryPartKind::Unexplained, "not explained", 0, m_gpu.atRest - each * parameters,
             "allocated" + atStep() + " beside weights, gradients and optimizer");
     }
 

@@ -61,7 +61,7 @@ void addRows(RunOverlay &overlay, const RankMap &map, const RowsAsked &asked)
 }
 
 /// Step, its rows and what they need; without a map rows of a run alone.
-void addStep(RunOverlay &overlay, const RankMap *map, const OverlayOptions &options)
+void addChosenStep(RunOverlay &overlay, const RankMap *map, const OverlayOptions &options)
 {
     const Run &run = *overlay.run;
     std::vector<std::string> ofStep;
@@ -157,7 +157,7 @@ RunOverlayPtr overlayRun(
     std::vector<std::string> ofOrder;
     if (overlay->evaluation)
         map = mapOf(*evaluation, *run->recording, options, ofOrder);
-    addStep(*overlay, map ? &*map : nullptr, options);
+    addChosenStep(*overlay, map ? &*map : nullptr, options);
     addNotes(*overlay, ofOrder);
     if (isOfSame(previous, *overlay)) {
         takeOver(*overlay, *previous);
@@ -178,7 +178,7 @@ RunOverlayPtr overlayRuns(
     overlay->run = run;
     overlay->reference = reference;
     overlay->notes = jobNotes(*reference->recording, *run->recording);
-    addStep(*overlay, nullptr, options);
+    addChosenStep(*overlay, nullptr, options);
     if (overlay->step >= 0 && reference->typicalStep >= 0)
         overlay->differences =
             differences(*reference, reference->steps[static_cast<std::size_t>(reference->typicalStep)], *run,

@@ -12,8 +12,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kLowClock = 0.9; // of the highest
-
 std::vector<double> finite(const SampleSeries &series)
 {
     std::vector<double> values;

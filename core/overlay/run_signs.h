@@ -17,6 +17,8 @@ struct MemorySign {
 };
 [[nodiscard]] std::optional<MemorySign> fullestMemory(const Recording &recording, const Evaluation &plan);
 
+inline constexpr double kLowClock = 0.9; // of the highest
+
 /// The GPU whose clock is lowest beside the highest of any, by medians over those that work.
 struct ClockSign {
     std::string where;
@@ -24,7 +26,7 @@ struct ClockSign {
 };
 [[nodiscard]] std::optional<ClockSign> lowestClock(const Recording &recording);
 
-/// Share of the samples of an SM clock, all GPUs together, that lie below 0.9 of the highest; with the power then.
+/// Share of the samples of an SM clock, all GPUs together, that lie below kLowClock; with the power then.
 struct ThrottleSign {
     double share = 0;
     double watts = 0; // median while the clock is low; 0: not told

@@ -15,8 +15,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kLeastMatches = 5;
-constexpr double kSlower = 1.1, kSure = 5;
+constexpr std::size_t kLeastLinkMatches = 5;
+constexpr double kSlowLink = 1.1; // of the usual time
 
 using Stages = std::pair<int, int>;
 using Like = std::tuple<std::string, double, int, Stages>; // operation, bytes, ranks, stages of a transfer
@@ -89,7 +89,7 @@ std::vector<SlowLink> slowLinks(const Run &run, const RankMap &map, double least
     };
     std::vector<Found> found;
     for (auto &[kind, groups] : byKind) {
-        std::erase_if(groups, [](const auto &entry) { return entry.second.seconds.size() < kLeastMatches; });
+        std::erase_if(groups, [](const auto &entry) { return entry.second.seconds.size() < kLeastLinkMatches; });
         for (auto &[index, own] : groups) {
             own.median = medianOf(own.seconds);
             own.error = kMedianError * medianDistance(own.seconds, own.median) / std::sqrt(double(own.seconds.size()));
@@ -105,8 +105,8 @@ std::vector<SlowLink> slowLinks(const Run &run, const RankMap &map, double least
                 continue;
             const double usual = medianOf(std::move(others)), error = medianOf(std::move(errors));
             own.moreSeconds = (own.median - usual) * double(own.seconds.size()) / steps;
-            if (own.median < kSlower * usual || own.moreSeconds < least
-                || own.median - usual < kSure * std::hypot(own.error, error))
+            if (own.median < kSlowLink * usual || own.moreSeconds < least
+                || own.median - usual < kSureErrors * std::hypot(own.error, error))
                 continue;
             const auto &[operation, bytes, ranks, stages] = kind;
             const CommunicatorGroup &group = recording.groups[index];

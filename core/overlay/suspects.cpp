@@ -15,7 +15,6 @@ namespace trainyard {
 namespace {
 
 constexpr double kLeastShare = 0.02; // of the step
-constexpr double kSure = 5; // standard errors
 constexpr int kLeastMatches = 5, kLeastSteps = 3;
 
 std::string placeText(const RankMap &map, int rank)
@@ -60,11 +59,11 @@ Suspects findSuspects(const Run &run, const RankMap &map, const Evaluation *plan
         if (own.likes == 0 || (own.matches < kLeastMatches && own.steps < kLeastSteps))
             continue;
         const double longer = own.computeRatio - 1;
-        const bool isSlow = longer * own.computeSeconds >= least && longer > kSure * own.computeError;
+        const bool isSlow = longer * own.computeSeconds >= least && longer > kSureErrors * own.computeError;
         // Of few steps the spread is not known: that it is so often the last is all the evidence.
-        const bool isOftenLast = own.shareLast - own.lastByChance > kSure * own.lastError;
+        const bool isOftenLast = own.shareLast - own.lastByChance > kSureErrors * own.lastError;
         const bool isLate = own.lateSeconds >= least && isOftenLast
-            && (own.steps < kLeastSteps || own.lateSeconds > kSure * own.lateError);
+            && (own.steps < kLeastSteps || own.lateSeconds > kSureErrors * own.lateError);
         if (!isSlow && !isLate)
             continue;
         Straggler made { own.rank, own.shareLast, own.lateSeconds, own.computeRatio, {} };

@@ -36,6 +36,8 @@ struct Suspects {
     std::vector<SlowLink> links; // worst first
 };
 
+inline constexpr double kSureErrors = 5; // standard errors from which on a difference is no chance
+
 /// `map`: which ranks do the same work; empty: those whose collectives are of the same kinds, sizes and numbers. Told
 /// from 2 % of the step and five standard errors on, and only where at least five matched collectives or three steps
 /// show it. `plan`: that links between datacenters are held against; null: none.

@@ -16,14 +16,14 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMost = 1 << 24;
+constexpr int kMostTold = 1 << 24;
 
-struct Quantity {
+struct ToldQuantity {
     std::optional<int> ToldJob::*told;
     const char *what;
     std::array<std::string_view, 7> names; // the first that is told counts; of Megatron, torchtitan, DeepSpeed, NeoX
 };
-constexpr auto kQuantities = std::to_array<Quantity>({
+constexpr auto kQuantities = std::to_array<ToldQuantity>({
     { &ToldJob::tensor, "tensor parallelism",
         { "tensor_model_parallel_size", "parallelism.tensor_parallel_degree", "training.tensor_parallel_degree",
             "tensor_parallel_degree" } },
@@ -59,7 +59,8 @@ std::optional<int> numberOf(const imports::Told &told, std::string_view name)
         return std::nullopt;
     int number = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    const bool isWhole = error == std::errc() && end == text->data() + text->size() && number > 0 && number <= kMost;
+    const bool isWhole =
+        error == std::errc() && end == text->data() + text->size() && number > 0 && number <= kMostTold;
     return isWhole ? std::optional(number) : std::nullopt;
 }
 
@@ -69,7 +70,7 @@ ToldJob toldJob(const Recording &recording)
 {
     const imports::Told told(recording);
     ToldJob job;
-    for (const Quantity &quantity : kQuantities)
+    for (const ToldQuantity &quantity : kQuantities)
         for (const std::string_view name : quantity.names)
             if (!(job.*quantity.told))
                 job.*quantity.told = numberOf(told, name);
@@ -115,7 +116,7 @@ std::string severalJobs(const Recording &recording)
 std::string jobDifferences(const ToldJob &job, const ToldJob &reference, const char *other)
 {
     std::string differing;
-    for (const Quantity &quantity : kQuantities) {
+    for (const ToldQuantity &quantity : kQuantities) {
         const auto &own = job.*quantity.told, &theirs = reference.*quantity.told;
         if (own && theirs && *own != *theirs && *theirs > 0)
             differing += (differing.empty() ? "" : "; ") + std::string(quantity.what) + " " + wholeText(*own) + ", "

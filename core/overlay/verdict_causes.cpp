@@ -13,12 +13,10 @@ namespace trainyard {
 
 namespace {
 
-using enum VerdictKind;
-
 constexpr double kSmall = 0.01; // of the step: no difference to explain
 constexpr double kCounts = 0.2; // of the difference
 constexpr double kFull = 0.92; // of the memory
-constexpr double kOften = 0.1, kLowClock = 0.9;
+constexpr double kOften = 0.1; // of the samples
 constexpr std::size_t kMostSuspects = 3;
 
 struct TypicalCause {
@@ -27,39 +25,43 @@ struct TypicalCause {
 };
 
 constexpr auto kSlower = std::to_array<TypicalCause>({
-    { Compute,
+    { VerdictKind::Compute,
         "Matrix products and attention reach less of their peak than the plan's model of the GPU says: sizes that are "
         "no multiples of 64 or 128, unfused kernels, an older library. Calibration tells how much" },
-    { Compute, "The run computes what the plan leaves out: recomputation, evaluation, gradient checks" },
-    { ForwardBackward,
+    { VerdictKind::Compute, "The run computes what the plan leaves out: recomputation, evaluation, gradient checks" },
+    { VerdictKind::ForwardBackward,
         "Forward and backward have collectives and waiting in them that these timers do not tell apart; a trace of one "
         "step does" },
-    { Optimizer,
+    { VerdictKind::Optimizer,
         "The update is not fused (Apex or Transformer Engine is missing), or clips and checks gradients in passes of "
         "their own" },
-    { Tensor,
+    { VerdictKind::Tensor,
         "The ranks of a tensor group reach each other by PCIe or the network instead of NVLink: a link is down, "
         "NCCL_P2P_DISABLE is set, or ranks are not placed node by node" },
-    { Tensor, "Nothing hides the exchange: --tp-comm-overlap or CUDA_DEVICE_MAX_CONNECTIONS=1 is missing" },
-    { Context, "Attention of uneven or masked sequences does not cover the exchange of keys and values" },
-    { Expert, "Tokens go to few experts, so that some ranks receive a multiple of the mean" },
-    { Expert, "All-to-all between nodes is slower than its links: no GPUDirect RDMA, or rails that are shared" },
-    { Gradients,
+    { VerdictKind::Tensor,
+        "Nothing hides the exchange: --tp-comm-overlap or CUDA_DEVICE_MAX_CONNECTIONS=1 is missing" },
+    { VerdictKind::Context, "Attention of uneven or masked sequences does not cover the exchange of keys and values" },
+    { VerdictKind::Expert, "Tokens go to few experts, so that some ranks receive a multiple of the mean" },
+    { VerdictKind::Expert,
+        "All-to-all between nodes is slower than its links: no GPUDirect RDMA, or rails that are shared" },
+    { VerdictKind::Gradients,
         "The network carries less than the plan says: a NIC is down, no GPUDirect RDMA, routes that collide, other "
         "jobs "
         "on it. nccl-tests of the same size and ranks tells" },
-    { Gradients, "Buckets are too small for the latency of the network, or NCCL has chosen another algorithm" },
-    { Pipeline,
+    { VerdictKind::Gradients,
+        "Buckets are too small for the latency of the network, or NCCL has chosen another algorithm" },
+    { VerdictKind::Pipeline,
         "Transfers between stages wait for each other, or for a network that is slower than the plan says: congestion, "
         "a NIC that is down, a window of TCP that is too small between sites" },
-    { Copies, "Copies are not from pinned memory, cross the sockets of the host, or share PCIe with the network" },
-    { Communication,
+    { VerdictKind::Copies,
+        "Copies are not from pinned memory, cross the sockets of the host, or share PCIe with the network" },
+    { VerdictKind::Communication,
         "The network carries less than the plan says: a NIC is down, no GPUDirect RDMA, routes that collide, other "
         "jobs "
         "on it" },
-    { Bubble, "Stages take unequally long: the embedding, the loss or a layer more on one of them" },
-    { Bubble, "Sequences of unequal length make micro-batches of unequal length" },
-    { Stragglers,
+    { VerdictKind::Bubble, "Stages take unequally long: the embedding, the loss or a layer more on one of them" },
+    { VerdictKind::Bubble, "Sequences of unequal length make micro-batches of unequal length" },
+    { VerdictKind::Stragglers,
         "No rank stands out by itself: sequences or experts of unequal length, garbage collection of Python at its own "
         "time on each rank, noise of the hosts" },
     { VerdictKind::Host,
@@ -67,23 +69,27 @@ constexpr auto kSlower = std::to_array<TypicalCause>({
     { VerdictKind::Host,
         "Something holds up the host: reading data with too few workers, garbage collection of Python (--manual-gc), a "
         "figure that is fetched from the GPU each step, the profiler itself" },
-    { Untold, "Matrix products and attention reach less of their peak than the plan's model of the GPU says" },
-    { Untold,
+    { VerdictKind::Untold,
+        "Matrix products and attention reach less of their peak than the plan's model of the GPU says" },
+    { VerdictKind::Untold,
         "The network carries less than the plan says, or exchanges are not hidden under computing as the plan has it" },
 });
 
 constexpr auto kFaster = std::to_array<TypicalCause>({
-    { Compute, "The GPUs are faster than the plan's, or the run computes less: other precision, no recomputation" },
-    { ForwardBackward,
+    { VerdictKind::Compute,
+        "The GPUs are faster than the plan's, or the run computes less: other precision, no recomputation" },
+    { VerdictKind::ForwardBackward,
         "The GPUs are faster than the plan's, or the run computes less: other precision, shorter or packed "
         "sequences, no recomputation" },
-    { Gradients, "The run hides more of the exchange than the plan's stack does, or its network is faster" },
-    { Tensor, "The run hides more of the exchange than the plan's stack does" },
-    { Communication, "The run hides more of its communication than the plan's stack does, or its network is faster" },
-    { Pipeline, "The network is faster than the plan says, or transfers are hidden" },
-    { Bubble, "The run has more micro-batches, or another schedule, than the plan" },
+    { VerdictKind::Gradients,
+        "The run hides more of the exchange than the plan's stack does, or its network is faster" },
+    { VerdictKind::Tensor, "The run hides more of the exchange than the plan's stack does" },
+    { VerdictKind::Communication,
+        "The run hides more of its communication than the plan's stack does, or its network is faster" },
+    { VerdictKind::Pipeline, "The network is faster than the plan says, or transfers are hidden" },
+    { VerdictKind::Bubble, "The run has more micro-batches, or another schedule, than the plan" },
     { VerdictKind::Host, "The run launches its kernels ahead or as CUDA graphs, so that the host hides" },
-    { Untold,
+    { VerdictKind::Untold,
         "The GPUs or the network are faster than the plan's, or the run is a smaller job: other precision, shorter "
         "sequences, a smaller model" },
 });
@@ -116,6 +122,7 @@ public:
 private:
     void slower(const TakenPart &one)
     {
+        using enum VerdictKind;
         switch (one.kind) {
         case Compute:
         case ForwardBackward:

@@ -18,11 +18,11 @@ namespace {
 
 using Kind = CommunicationKind;
 
-constexpr std::size_t kMostSteps = 12; // that are taken apart
+constexpr std::size_t kMostStepsTakenApart = 12;
 constexpr double kMostUntold = 0.2; // of the communication whose kind is known
 constexpr double kLittle = 0.005; // of the step
 
-constexpr std::size_t at(Kind kind)
+constexpr std::size_t indexOf(Kind kind)
 {
     return static_cast<std::size_t>(kind);
 }
@@ -41,11 +41,13 @@ std::array<double, kCommunicationKinds> movedOf(const RankStep &rank, const RunO
 {
     std::array<double, kCommunicationKinds> moved {};
     for (const ExposedPart &part : rank.exposed)
-        moved[at(communicationKind(part, *overlay.run->recording, map, *overlay.evaluation->plan))] += part.seconds;
+        moved[indexOf(communicationKind(part, *overlay.run->recording, map, *overlay.evaluation->plan))] +=
+            part.seconds;
     return moved;
 }
 
-void addStep(const RunOverlay &overlay, const RankMap &map, const std::vector<RankStep> &shares, SpanFigures &figures)
+void addFigures(
+    const RunOverlay &overlay, const RankMap &map, const std::vector<RankStep> &shares, SpanFigures &figures)
 {
     const Recording &recording = *overlay.run->recording;
     const double n = static_cast<double>(shares.size());
@@ -56,7 +58,7 @@ void addStep(const RunOverlay &overlay, const RankMap &map, const std::vector<Ra
         figures.stragglers += one.shares.stragglers / n;
         figures.host += one.shares.host / n;
         for (const ExposedPart &part : one.exposed) {
-            const std::size_t k = at(communicationKind(part, recording, map, *overlay.evaluation->plan));
+            const std::size_t k = indexOf(communicationKind(part, recording, map, *overlay.evaluation->plan));
             mean[k] += part.seconds / n;
             if (part.operation < recording.names.size())
                 figures.operations[k][recording.names[part.operation]] += part.seconds / n;
@@ -79,10 +81,10 @@ SpanFigures figuresOf(const RunOverlay &overlay, const std::vector<const RunStep
     const RankMap map(*overlay.evaluation->plan, overlay.evaluation->layout, overlay.order);
     const int stages = planStages(*overlay.evaluation);
     SpanFigures figures;
-    const std::size_t every = (steps.size() + kMostSteps - 1) / kMostSteps;
+    const std::size_t every = (steps.size() + kMostStepsTakenApart - 1) / kMostStepsTakenApart;
     for (std::size_t i = 0; i < steps.size(); i += every)
         if (const auto shares = sharesOf(*overlay.run, *steps[i], stages); !shares.empty())
-            addStep(overlay, map, shares, figures);
+            addFigures(overlay, map, shares, figures);
     if (figures.steps == 0)
         return figures;
     const double n = figures.steps;
@@ -183,8 +185,8 @@ public:
         add(VerdictKind::Compute, "compute", m_plan.compute + m_plan.optimizer, m_figures.compute,
             "kernels, optimizer included, " + of);
         addCommunication(of);
-        add(VerdictKind::Copies, "copies to and from the host", m_plan.offloadStall, m_figures.moved[at(Kind::Copies)],
-            "memory copies under which nothing computes, " + of);
+        add(VerdictKind::Copies, "copies to and from the host", m_plan.offloadStall,
+            m_figures.moved[indexOf(Kind::Copies)], "memory copies under which nothing computes, " + of);
         add(VerdictKind::Bubble, "bubble", m_plan.bubble, m_figures.bubble,
             "nothing to do, or waiting in a transfer for another stage, " + of);
         add(VerdictKind::Stragglers, "waiting for stragglers", 0, m_figures.stragglers - m_waiting.seconds,
@@ -198,9 +200,9 @@ private:
     {
         double known = 0, moved = 0;
         for (std::size_t k = 0; k < m_figures.moved.size(); ++k)
-            if (k != at(Kind::Copies)) {
+            if (k != indexOf(Kind::Copies)) {
                 moved += m_figures.moved[k];
-                known += k == at(Kind::Other) ? 0 : m_figures.moved[k];
+                known += k == indexOf(Kind::Other) ? 0 : m_figures.moved[k];
             }
         const double other = moved - known;
         if (other > kMostUntold * moved && other > kLittle * m_plan.total()) {
@@ -208,27 +210,27 @@ private:
                 "Groups of ranks are not told, or are none of the plan's: communication is one part");
             double predicted = 0;
             for (std::size_t k = 0; k < m_figures.moved.size(); ++k)
-                predicted += k == at(Kind::Copies) ? 0 : predictedOf(m_plan, static_cast<Kind>(k));
+                predicted += k == indexOf(Kind::Copies) ? 0 : predictedOf(m_plan, static_cast<Kind>(k));
             return add(VerdictKind::Communication, "exposed communication", predicted, moved + m_waiting.seconds,
                 "collectives and transfers under which nothing computes, " + of + waited(m_waiting.seconds));
         }
         for (const KindOfPart &one : kKinds)
             addKind(one.kind, one.verdict,
-                "exposed " + operationsText(m_figures.operations[at(one.kind)], one.usual) + one.serves, of);
+                "exposed " + operationsText(m_figures.operations[indexOf(one.kind)], one.usual) + one.serves, of);
         addKind(Kind::Pipeline, VerdictKind::Pipeline, "exposed transfers between stages", of);
-        add(VerdictKind::Communication, "other collectives", 0, m_figures.moved[at(Kind::Other)],
+        add(VerdictKind::Communication, "other collectives", 0, m_figures.moved[indexOf(Kind::Other)],
             "exposed, of groups that are not told or that the plan does not have, " + of);
     }
 
     void addKind(Kind kind, VerdictKind verdict, std::string what, const std::string &of)
     {
         const double waiting = m_waiting.kind == kind ? m_waiting.seconds : 0;
-        const std::size_t groups = m_figures.groups[at(kind)].size();
-        add(verdict, std::move(what), predictedOf(m_plan, kind), m_figures.moved[at(kind)] + waiting,
-            (groups == 0 && m_figures.moved[at(kind)] > 0 ? "groups that are not told, "
-                    : groups == 0                         ? "none was exposed, "
-                    : groups == 1                         ? "one group, "
-                                                          : std::to_string(groups) + " groups, ")
+        const std::size_t groups = m_figures.groups[indexOf(kind)].size();
+        add(verdict, std::move(what), predictedOf(m_plan, kind), m_figures.moved[indexOf(kind)] + waiting,
+            (groups == 0 && m_figures.moved[indexOf(kind)] > 0 ? "groups that are not told, "
+                    : groups == 0                              ? "none was exposed, "
+                    : groups == 1                              ? "one group, "
+                                                               : std::to_string(groups) + " groups, ")
                 + of + waited(waiting));
     }
 

@@ -10,8 +10,6 @@ namespace trainyard {
 
 namespace {
 
-using enum TimerPart;
-
 constexpr int kTimerParts = 8;
 constexpr double kRounding = 1e-3; // timers are printed in ms with two decimals
 
@@ -85,6 +83,7 @@ public:
 private:
     void forwardAndBackward()
     {
+        using enum TimerPart;
         const Breakdown &p = m_plan;
         const double inside = p.dataParallelInSpans + p.offloadStallInSpans;
         const double computing = p.compute + p.tensorParallel + p.contextParallel + p.expertParallel + inside;
@@ -106,6 +105,7 @@ private:
 
     void gradients()
     {
+        using enum TimerPart;
         const double exposed = m_plan.dataParallel - m_plan.dataParallelInSpans;
         const double optimizer = m_sums.of(Optimizer) - (m_isNested ? m_sums.of(ParameterGather) : 0);
         const bool isGatherTold = m_sums.has(ParameterGather) || !m_sums.has(Optimizer);
@@ -126,6 +126,7 @@ private:
 
     void batches()
     {
+        using enum TimerPart;
         if (m_sums.has(Batch))
             add(VerdictKind::Host, "making batches", 0, m_sums.of(Batch), m_sums.evidence({ Batch }));
     }

@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kMostSteps = 32;
+constexpr std::size_t kMostStepsOfRank = 32;
 
 struct Kernel { // all of one name on one rank
     std::size_t count = 0;
@@ -59,7 +59,7 @@ private:
             if (!m_steps.empty())
                 break;
         }
-        const std::size_t stride = (m_steps.size() + kMostSteps - 1) / kMostSteps;
+        const std::size_t stride = (m_steps.size() + kMostStepsOfRank - 1) / kMostStepsOfRank;
         for (std::size_t i = 0; stride > 1 && i * stride < m_steps.size(); ++i)
             m_steps[i] = m_steps[i * stride];
         if (stride > 1)

@@ -33,13 +33,13 @@ std::string breakdownClass(const std::string &key)
     return it == classes.end() ? "b-bubble" : it->second;
 }
 
-struct Part {
+struct BarPart {
     const char *styleClass;
     const char *label;
     std::int64_t bytes;
 };
 
-std::array<Part, 6> parts(const StageMemory &s)
+std::array<BarPart, 6> parts(const StageMemory &s)
 {
     return { { { "m-weights", "weights", s.weights }, { "m-gradients", "gradients", s.gradients },
         { "m-optimizer", "optimizer", s.optimizer }, { "m-activations", "activations", s.activations },
@@ -57,13 +57,12 @@ std::string breakdownBar(const Evaluation &evaluation)
         total += *row.value;
     if (total <= 0)
         return {};
-    constexpr double kWidth = 1160;
     std::string bar, legend;
     double x = 0;
     for (const MetricRow &row : rows) {
         if (*row.value <= 0)
             continue;
-        const double width = kWidth * *row.value / total;
+        const double width = kSvgWidth * *row.value / total;
         const std::string share = percentText(*row.value / total);
         bar += rect(x, 0, std::max(0.5, width - 1), 26, breakdownClass(row.key),
             row.label + " " + valueText(row) + ", " + share);
@@ -82,7 +81,7 @@ std::string memoryBars(const Evaluation &evaluation)
     std::int64_t most = 1;
     for (const StageMemory &s : stages)
         most = std::max({ most, s.device, s.capacity });
-    constexpr double kWidth = 1160, kLabel = 70, kValue = 150, kBar = kWidth - kLabel - kValue;
+    constexpr double kLabel = 70, kValue = 150, kBar = kSvgWidth - kLabel - kValue;
     const double height = stages.size() > 24 ? 9 : 16, pitch = height + 4;
     std::string svg;
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -93,7 +92,7 @@ std::string memoryBars(const Evaluation &evaluation)
             text(kLabel - 8, y + height - (height < 12 ? 0.5 : 4), "faint end", "stage " + std::to_string(s.stage + 1));
         svg += rect(kLabel, y, width(s.capacity), height, "m-free", "capacity " + bytesText(double(s.capacity)));
         double x = kLabel;
-        for (const Part &part : parts(s)) {
+        for (const BarPart &part : parts(s)) {
             if (part.bytes <= 0)
                 continue;
             svg += rect(x, y, width(part.bytes), height, part.styleClass,
@@ -103,11 +102,11 @@ std::string memoryBars(const Evaluation &evaluation)
         const double limit = kLabel + width(s.capacity);
         svg += "<line x1=\"" + coordinate(limit) + "\" x2=\"" + coordinate(limit) + "\" y1=\"" + coordinate(y - 2)
             + "\" y2=\"" + coordinate(y + height + 2) + "\" class=\"limit\"/>";
-        svg += text(kWidth, y + height - (height < 12 ? 0.5 : 4), "faint end",
+        svg += text(kSvgWidth, y + height - (height < 12 ? 0.5 : 4), "faint end",
             bytesText(double(s.device)) + " of " + bytesText(double(s.capacity)));
     }
     std::string legend;
-    for (const Part &part : parts(stages.front()))
+    for (const BarPart &part : parts(stages.front()))
         legend += legendEntry(part.styleClass, part.label);
     return "<svg viewBox=\"0 -3 1160 " + coordinate(double(stages.size()) * pitch + 4)
         + "\" role=\"img\" aria-label=\"Memory per stage\">" + svg + "</svg><div class=\"legend\">" + legend + "</div>";

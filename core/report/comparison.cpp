@@ -42,7 +42,7 @@ std::vector<MetricRow> allRows(const Evaluation &evaluation, bool withJobs, bool
     return rows;
 }
 
-constexpr std::size_t kMostJobs = 40;
+constexpr std::size_t kMostComparedJobs = 40;
 
 /// When each job ends, of all plans that have one of its name.
 std::string jobEnds(const std::vector<NamedEvaluation> &plans)
@@ -63,14 +63,15 @@ std::string jobEnds(const std::vector<NamedEvaluation> &plans)
         }
     }
     TextTable table(align, headings);
-    for (std::size_t i = 0; i < std::min(names.size(), kMostJobs); ++i) {
+    for (std::size_t i = 0; i < std::min(names.size(), kMostComparedJobs); ++i) {
         std::vector<std::string> cells { names[i] };
         for (const Metric &end : ends.at(names[i]))
             cells.push_back(end ? durationText(*end) : "\u2013");
         table.add(cells);
     }
-    const std::string more =
-        names.size() > kMostJobs ? "\u2026 and " + wholeText(double(names.size() - kMostJobs)) + " more\n" : "";
+    const std::string more = names.size() > kMostComparedJobs
+        ? "\u2026 and " + wholeText(double(names.size() - kMostComparedJobs)) + " more\n"
+        : "";
     return "\n" + table.text() + more;
 }
 

@@ -133,7 +133,7 @@ Json stagesJson(const Evaluation &evaluation)
 }
 
 /// What fills the fullest GPU, largest first; the parts add up to what is in use there.
-std::string memoryTable(const Evaluation &evaluation)
+std::string fullestGpuTable(const Evaluation &evaluation)
 {
     const auto &memory = evaluation.metrics.memory;
     if (!memory || memory->perStage.empty())
@@ -187,7 +187,7 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
             breakdown.add({ entry.label, secondsText(entry.seconds), percentText(entry.seconds / total), entry.where });
     }
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
-        + memoryTable(evaluation) + fixesTable(evaluation, effects.fixes) + bindingText(effects.binding)
+        + fullestGpuTable(evaluation) + fixesTable(evaluation, effects.fixes) + bindingText(effects.binding)
         + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + retiredText(effects.retired)
         + datacenters;
 }

@@ -18,7 +18,7 @@ namespace {
 
 using namespace markup;
 
-constexpr double kWidth = 1160, kLabels = 170, kPlot = kWidth - kLabels;
+constexpr double kTrackLabels = 170, kTrackPlot = kSvgWidth - kTrackLabels; // widths
 constexpr double kTrack = 17, kThinTrack = 9, kGap = 3, kGroup = 22, kAxis = 24;
 constexpr std::size_t kMostTracks = 64;
 constexpr std::size_t kMostRectangles = 5000;
@@ -38,7 +38,7 @@ struct Chart {
     std::vector<Row> rows;
     std::string svg;
     double height = kAxis;
-    [[nodiscard]] double x(Nanoseconds t) const { return kLabels + kPlot * double(t) / double(axis); }
+    [[nodiscard]] double x(Nanoseconds t) const { return kTrackLabels + kTrackPlot * double(t) / double(axis); }
     [[nodiscard]] bool isOfJobs() const { return evaluation.metrics.jobs.has_value(); }
 };
 
@@ -93,8 +93,8 @@ void layOut(Chart &chart)
         }
         const double height = track.stream == Stream::Compute ? kTrack : kThinTrack;
         chart.rows.push_back({ t, chart.height, height });
-        chart.svg += rect(kLabels, chart.height, kPlot, height, "track");
-        chart.svg += text(kLabels - 8, chart.height + height - (height < kTrack ? 1 : 5), "faint end",
+        chart.svg += rect(kTrackLabels, chart.height, kTrackPlot, height, "track");
+        chart.svg += text(kTrackLabels - 8, chart.height + height - (height < kTrack ? 1 : 5), "faint end",
             trackName(chart.evaluation, track));
         chart.height += height + kGap;
     }
@@ -114,10 +114,10 @@ void drawAxis(Chart &chart)
     const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
     std::string grid;
     for (int i = 0; i * step <= total * 1.0001; ++i) {
-        const double x = kLabels + kPlot * i * step / total;
+        const double x = kTrackLabels + kTrackPlot * i * step / total;
         grid += "<line x1=\"" + coordinate(x) + "\" x2=\"" + coordinate(x) + "\" y1=\"18\" y2=\""
             + coordinate(chart.height) + "\" class=\"grid\"/>";
-        if (x < kWidth - 20)
+        if (x < kSvgWidth - 20)
             grid += text(x, 12, "faint middle",
                 unit.seconds > 1 ? plainText(i * step) + " " + unit.name : secondsText(i * step));
     }
@@ -185,7 +185,7 @@ using Columns = std::vector<Column>;
 Columns shares(const Chart &chart, const Track &track)
 {
     const Timeline &timeline = chart.evaluation.timeline;
-    Columns columns(std::size_t(kPlot / kColumn), Column {});
+    Columns columns(std::size_t(kTrackPlot / kColumn), Column {});
     const double perColumn = double(chart.axis) / double(columns.size());
     for (std::uint32_t i = track.first; i < track.last; ++i) {
         const double start = double(timeline.start[i]), end = double(timeline.end[i]);
@@ -220,7 +220,7 @@ void drawMerged(Chart &chart)
                     ++end;
                 if (top > bottom) {
                     const std::string width = coordinate(double(end - c) * kColumn);
-                    paths[look] += "M" + coordinate(kLabels + double(c) * kColumn) + " "
+                    paths[look] += "M" + coordinate(kTrackLabels + double(c) * kColumn) + " "
                         + coordinate(row.y + row.height * (1 - double(top) / kLevels)) + "h" + width + "v"
                         + coordinate(row.height * double(top - bottom) / kLevels) + "h-" + width + "z";
                 }
@@ -250,8 +250,9 @@ std::string ganttSvg(const Evaluation &evaluation, Nanoseconds axis)
         drawEachSpan(chart);
     else
         drawMerged(chart);
-    return "<svg viewBox=\"0 0 " + coordinate(kWidth) + " " + coordinate(chart.height) + "\" role=\"img\" aria-label=\""
-        + (chart.isOfJobs() ? "Timeline of all jobs" : "Timeline of one iteration") + "\">" + chart.svg + "</svg>";
+    return "<svg viewBox=\"0 0 " + coordinate(kSvgWidth) + " " + coordinate(chart.height)
+        + "\" role=\"img\" aria-label=\"" + (chart.isOfJobs() ? "Timeline of all jobs" : "Timeline of one iteration")
+        + "\">" + chart.svg + "</svg>";
 }
 
 } // namespace trainyard

@@ -14,9 +14,9 @@ namespace {
 
 using namespace markup;
 
-constexpr double kWidth = 1160, kLabels = 230, kValues = 150, kPlot = kWidth - kLabels - kValues;
+constexpr double kBarLabels = 230, kBarValues = 150, kBarPlot = kSvgWidth - kBarLabels - kBarValues; // widths
 constexpr double kBar = 14, kPitch = 18, kTop = 20;
-constexpr std::size_t kMostJobs = 60, kMostHosts = 8;
+constexpr std::size_t kMostJobBars = 60, kMostHostCurves = 8;
 constexpr std::size_t kLongestName = 34;
 
 std::string line(double x, double top, double bottom, const char *styleClass)
@@ -38,7 +38,7 @@ std::string cut(const std::string &name)
 
 std::string picture(double height, const char *label, const std::string &svg)
 {
-    return "<svg viewBox=\"0 0 " + coordinate(kWidth) + " " + coordinate(height) + "\" role=\"img\" aria-label=\""
+    return "<svg viewBox=\"0 0 " + coordinate(kSvgWidth) + " " + coordinate(height) + "\" role=\"img\" aria-label=\""
         + label + "\">" + svg + "</svg>";
 }
 
@@ -50,7 +50,7 @@ double axisSeconds(const Evaluation &evaluation, Nanoseconds axis)
 /// The most that a host holds in each of so many columns of time.
 std::vector<double> columnsOf(const std::vector<MemoryStep> &curve, double seconds)
 {
-    std::vector<double> most(std::size_t(kPlot / 2), 0);
+    std::vector<double> most(std::size_t(kBarPlot / 2), 0);
     const double perColumn = seconds / double(most.size());
     for (std::size_t i = 0; i < curve.size(); ++i) {
         const double begin = toSeconds(curve[i].time).value;
@@ -70,13 +70,13 @@ std::string jobBars(const Evaluation &evaluation, Nanoseconds axis)
         return {};
     const JobMetrics &jobs = *evaluation.metrics.jobs;
     const double seconds = axisSeconds(evaluation, axis);
-    const auto x = [&](double time) { return kLabels + kPlot * std::clamp(time / seconds, 0.0, 1.0); };
+    const auto x = [&](double time) { return kBarLabels + kBarPlot * std::clamp(time / seconds, 0.0, 1.0); };
     std::string svg;
     double y = kTop;
-    for (const std::size_t i : jobsToShow(jobs, kMostJobs)) {
+    for (const std::size_t i : jobsToShow(jobs, kMostJobBars)) {
         const JobResult &job = jobs.perJob[i];
-        svg += text(kLabels - 8, y + kBar - 3, "faint end", cut(job.name));
-        svg += rect(kLabels, y, kPlot, kBar, "track");
+        svg += text(kBarLabels - 8, y + kBar - 3, "faint end", cut(job.name));
+        svg += rect(kBarLabels, y, kBarPlot, kBar, "track");
         if (job.start && job.end)
             svg += rect(x(*job.start), y, std::max(0.5, x(*job.end) - x(*job.start)), kBar, jobClass(int(i)),
                 job.name + " \u00b7 from " + durationText(*job.start) + " to " + durationText(*job.end));
@@ -86,16 +86,16 @@ std::string jobBars(const Evaluation &evaluation, Nanoseconds axis)
             : job.state == JobState::Paused    ? "paused"
             : job.state == JobState::CannotRun ? "cannot run"
                                                : "";
-        svg += text(kWidth, y + kBar - 3, isLate(job) ? "bad end" : "faint end", end);
+        svg += text(kSvgWidth, y + kBar - 3, isLate(job) ? "bad end" : "faint end", end);
         y += kPitch;
     }
     if (jobs.bound) {
         svg += line(x(*jobs.bound), kTop - 4, y, "bound");
         svg += text(x(*jobs.bound), kTop - 8, "faint middle", "bound " + durationText(*jobs.bound));
     }
-    if (const std::size_t all = jobs.perJob.size(); all > kMostJobs) {
+    if (const std::size_t all = jobs.perJob.size(); all > kMostJobBars) {
         svg += text(
-            0, y + 14, "faint", wholeText(double(all - jobsToShow(jobs, kMostJobs).size())) + " more are not drawn");
+            0, y + 14, "faint", wholeText(double(all - jobsToShow(jobs, kMostJobBars).size())) + " more are not drawn");
         y += 18;
     }
     return picture(y + 4, "When each job runs", svg);
@@ -111,23 +111,23 @@ std::string hostMemoryCurves(const Evaluation &evaluation, Nanoseconds axis)
     double y = 16;
     std::size_t drawn = 0;
     for (const HostUse &host : evaluation.metrics.jobs->hosts) {
-        if (host.curve.empty() || drawn == kMostHosts)
+        if (host.curve.empty() || drawn == kMostHostCurves)
             continue;
         ++drawn;
         const double most = std::max({ host.capacity, double(host.peak), 1.0 });
         const auto at = [&](double bytes) { return y + kHeight * (1 - bytes / most); };
         const std::vector<std::string> cells = hostCells(*evaluation.plan, host);
-        svg += text(kLabels - 8, y + kHeight / 2, "faint end", cells[0]);
-        svg += rect(kLabels, y, kPlot, kHeight, "track");
+        svg += text(kBarLabels - 8, y + kHeight / 2, "faint end", cells[0]);
+        svg += rect(kBarLabels, y, kBarPlot, kHeight, "track");
         const std::vector<double> columns = columnsOf(host.curve, seconds);
         std::string path;
         for (std::size_t c = 0; c < columns.size(); ++c)
-            path += (c == 0 ? "M" : "L") + coordinate(kLabels + 2 * double(c)) + " " + coordinate(at(columns[c]));
+            path += (c == 0 ? "M" : "L") + coordinate(kBarLabels + 2 * double(c)) + " " + coordinate(at(columns[c]));
         svg += "<path class=\"curve\" d=\"" + path + "\"/>";
         if (host.capacity > 0)
-            svg += "<line x1=\"" + coordinate(kLabels) + "\" x2=\"" + coordinate(kLabels + kPlot) + "\" y1=\""
+            svg += "<line x1=\"" + coordinate(kBarLabels) + "\" x2=\"" + coordinate(kBarLabels + kBarPlot) + "\" y1=\""
                 + coordinate(at(host.capacity)) + "\" y2=\"" + coordinate(at(host.capacity)) + "\" class=\"limit\"/>";
-        svg += text(kWidth, y + 12, "faint end", cells[1] + " of " + cells[2]);
+        svg += text(kSvgWidth, y + 12, "faint end", cells[1] + " of " + cells[2]);
         y += kHostPitch;
     }
     return drawn == 0 ? std::string() : picture(y, "Main memory of each host", svg);

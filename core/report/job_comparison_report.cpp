@@ -17,8 +17,6 @@ namespace {
 
 using enum TextTable::Align;
 
-constexpr const char *kNone = "\u2013";
-
 const JobMetrics *metricsOf(const JobVariant &variant)
 {
     return variant.evaluation && variant.evaluation->metrics.jobs ? &*variant.evaluation->metrics.jobs : nullptr;
@@ -26,7 +24,7 @@ const JobMetrics *metricsOf(const JobVariant &variant)
 
 std::string timesText(const Metric &times)
 {
-    return times ? plainText(*times) + "\u00d7" : kNone;
+    return times ? plainText(*times) + "\u00d7" : kNoFigure;
 }
 
 std::string timesText(const JobVariant *over, const JobVariant &of)
@@ -37,7 +35,7 @@ std::string timesText(const JobVariant *over, const JobVariant &of)
 std::string makespanText(const JobVariant &variant)
 {
     const Metric makespan = variant.makespan();
-    return makespan ? durationText(*makespan) : kNone;
+    return makespan ? durationText(*makespan) : kNoFigure;
 }
 
 const JobVariant *variantOf(const std::vector<JobVariant> &variants, JobScheduler scheduler)
@@ -72,9 +70,9 @@ std::string schedulerTable(const std::vector<JobVariant> &variants)
             timesText(metrics && metrics->makespan && metrics->bound && *metrics->bound > 0
                     ? Metric(*metrics->makespan / *metrics->bound)
                     : Metric()),
-            metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNone,
+            metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNoFigure,
             timesText(serial, variant), timesText(pipeline, variant),
-            metrics && metrics->usd ? usdText(*metrics->usd) : kNone });
+            metrics && metrics->usd ? usdText(*metrics->usd) : kNoFigure });
         notes += noteLine(variant);
     }
     return table.text() + (notes.empty() ? notes : "\n" + notes);
@@ -111,7 +109,7 @@ std::string stepsTable(const char *title, const std::vector<JobVariant> &variant
         std::vector<std::string> cells { variant.name, makespanText(variant), timesText(&variants.front(), variant) };
         if (inSteps)
             cells.push_back(i == 0 ? "" : timesText(&variants[i - 1], variant));
-        cells.push_back(metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNone);
+        cells.push_back(metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNoFigure);
         table.add(std::move(cells));
         notes += noteLine(variant);
     }
@@ -128,8 +126,8 @@ std::string oneMoreTable(const Evaluation &own, const std::vector<JobVariant> &v
     for (const JobVariant &variant : variants) {
         const JobMetrics *metrics = metricsOf(variant);
         const Metric now = variant.makespan();
-        table.add({ variant.name, makespanText(variant), base && now ? changeText(*base, *now) : kNone,
-            metrics && metrics->usd ? usdText(*metrics->usd) : kNone });
+        table.add({ variant.name, makespanText(variant), base && now ? changeText(*base, *now) : kNoFigure,
+            metrics && metrics->usd ? usdText(*metrics->usd) : kNoFigure });
         notes += noteLine(variant);
     }
     return "\n" + table.text() + notes;

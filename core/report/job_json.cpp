@@ -8,7 +8,7 @@ namespace trainyard {
 
 namespace {
 
-const char *toString(JobState state)
+const char *stateName(JobState state)
 {
     switch (state) {
     case JobState::Runs:
@@ -26,7 +26,7 @@ Json jobObject(const JobResult &job)
     const bool runs = job.state == JobState::Runs;
     const auto ofShards = [&](double bytes) { return travels(job) ? finite(bytes) : Json(nullptr); };
     const auto ofRuns = [&](Json value) { return runs ? std::move(value) : Json(nullptr); };
-    return { { "name", job.name }, { "state", toString(job.state) },
+    return { { "name", job.name }, { "state", stateName(job.state) },
         { "why", job.why.empty() ? Json(nullptr) : Json(job.why) }, { "start_s", finite(job.start) },
         { "end_s", finite(job.end) }, { "deadline_s", finite(job.deadline) }, { "gpus", ofRuns(job.gpus) },
         { "ran_on", job.ranOn }, { "technique", ofRuns(trainyard::toString(job.technique)) },

@@ -5,6 +5,7 @@
 #include "core/base/words.h"
 #include "core/plan/enum_names.h"
 #include "core/plan/job_schedulers.h"
+#include "core/report/text_table.h"
 
 #include <algorithm>
 #include <set>
@@ -13,24 +14,22 @@ namespace trainyard {
 
 namespace {
 
-constexpr const char *kNone = "\u2013";
-
 std::string timeText(const Metric &seconds)
 {
-    return seconds ? durationText(*seconds) : kNone;
+    return seconds ? durationText(*seconds) : kNoFigure;
 }
 
 std::string deadlineText(const JobResult &job)
 {
     if (!job.deadline)
-        return kNone;
+        return kNoFigure;
     const std::string text = durationText(*job.deadline);
     if (!job.end)
         return text;
     return isLate(job) ? text + ", " + durationText(*job.end - *job.deadline) + " late" : text + ", met";
 }
 
-std::string remark(const JobResult &job)
+std::string jobRemark(const JobResult &job)
 {
     std::vector<std::string> parts;
     if (job.state == JobState::Paused)
@@ -124,7 +123,7 @@ std::string numbersText(const std::vector<int> &gpus)
         ranges.push_back(end - i == 1 ? first : first + (end - i == 2 ? ", " : "\u2013") + last);
         i = end;
     }
-    return ranges.empty() ? kNone : joined(ranges, ", ");
+    return ranges.empty() ? kNoFigure : joined(ranges, ", ");
 }
 
 const std::vector<std::string> &jobHeadings()
@@ -137,11 +136,11 @@ const std::vector<std::string> &jobHeadings()
 std::vector<std::string> jobCells(const JobResult &job)
 {
     const bool runs = job.state == JobState::Runs;
-    const auto ofRuns = [&](const std::string &text) { return runs ? text : std::string(kNone); };
+    const auto ofRuns = [&](const std::string &text) { return runs ? text : std::string(kNoFigure); };
     return { job.name, timeText(job.start), timeText(job.end), ofRuns(std::to_string(job.shards)),
-        ofRuns(numbersText(job.ranOn)), job.slowdown ? plainText(*job.slowdown) + "\u00d7" : kNone,
-        travels(job) ? bytesText(job.bytesLoaded) : kNone, job.usd ? usdText(*job.usd) : kNone, deadlineText(job),
-        remark(job) };
+        ofRuns(numbersText(job.ranOn)), job.slowdown ? plainText(*job.slowdown) + "\u00d7" : kNoFigure,
+        travels(job) ? bytesText(job.bytesLoaded) : kNoFigure, job.usd ? usdText(*job.usd) : kNoFigure,
+        deadlineText(job), jobRemark(job) };
 }
 
 std::vector<std::size_t> jobsToShow(const JobMetrics &jobs, std::size_t most)
@@ -200,7 +199,7 @@ std::vector<std::string> hostCells(const Plan &plan, const HostUse &host)
     }
     name += (name.empty() ? "node " : ", node ") + std::to_string(host.node);
     const bool isKnown = host.capacity > 0;
-    return { name, bytesText(double(host.peak)), isKnown ? bytesText(host.capacity) : kNone,
+    return { name, bytesText(double(host.peak)), isKnown ? bytesText(host.capacity) : kNoFigure,
         isKnown ? percentText(double(host.peak) / host.capacity) : "capacity not stated" };
 }
 

@@ -112,7 +112,7 @@ void addLinks(std::string &text, const Evaluation &evaluation)
     }
 }
 
-void addExperts(std::string &text, const Evaluation &evaluation)
+void addExpertSentences(std::string &text, const Evaluation &evaluation)
 {
     const std::vector<std::string> sentences = expertSentences(evaluation);
     if (!sentences.empty())
@@ -150,7 +150,7 @@ std::string markdownReport(const std::vector<NamedEvaluation> &plans)
         addJobs(text, evaluation);
         addMemory(text, evaluation);
         addLinks(text, evaluation);
-        addExperts(text, evaluation);
+        addExpertSentences(text, evaluation);
     }
     return text;
 }

@@ -10,6 +10,8 @@
 
 namespace trainyard::markup {
 
+inline constexpr double kSvgWidth = 1160; // of all pictures of a page, in its own units
+
 /// Text for HTML and SVG, attributes included.
 [[nodiscard]] std::string escaped(std::string_view text);
 /// A coordinate with at most two decimals, in any locale with a point.

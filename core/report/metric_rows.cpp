@@ -37,7 +37,7 @@ void addBubbleFill(std::vector<MetricRow> &rows, const std::optional<BubbleFillM
     add("training_delay_s", "Training delayed by prefill", Time, Better::Lower, fill.trainingDelay);
 }
 
-void addExperts(std::vector<MetricRow> &rows, const std::optional<ExpertMetrics> &experts)
+void addExpertRows(std::vector<MetricRow> &rows, const std::optional<ExpertMetrics> &experts)
 {
     using enum MetricUnit;
     const auto add = [&](const char *key, const char *label, MetricUnit unit, Better better,
@@ -143,7 +143,7 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation, bool withJobs)
         { "cost.energy_mwh_total", "Energy", Energy, Better::Lower, m.cost.energyMwhTotal },
         { "cost.co2_t_total", "CO\u2082", Mass, Better::Lower, m.cost.co2TonsTotal },
     };
-    addExperts(rows, m.experts);
+    addExpertRows(rows, m.experts);
     addBubbleFill(rows, m.bubbleFill);
     if (withJobs) {
         const std::vector<MetricRow> ofJobs = jobRows(evaluation);

@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-const char *toString(Severity severity)
+const char *severityName(Severity severity)
 {
     switch (severity) {
     case Severity::Note:
@@ -23,14 +23,14 @@ const char *toString(Severity severity)
     return "";
 }
 
-Json problems(const Evaluation &evaluation)
+Json problemsJson(const Evaluation &evaluation)
 {
     Json list = Json::array();
     for (const Problem &problem : evaluation.problems) {
         Json fixes = Json::array();
         for (const Fix &fix : problem.fixes)
             fixes.push_back(fix.label);
-        list.push_back({ { "severity", toString(problem.severity) }, { "text", problem.text },
+        list.push_back({ { "severity", severityName(problem.severity) }, { "text", problem.text },
             { "where", problem.where.empty() ? Json(nullptr) : Json(problem.where) }, { "fixes", fixes } });
     }
     return list;
@@ -158,7 +158,7 @@ Json offload(const Metrics &metrics)
 }
 
 /// Null where the model has no experts, or times are measured ones.
-Json experts(const Metrics &metrics)
+Json expertsJson(const Metrics &metrics)
 {
     if (!metrics.experts)
         return nullptr;
@@ -234,7 +234,7 @@ Json metricsObject(const Evaluation &evaluation)
     json["gpus_used"] = m.gpusUsed;
     json["gpus_total"] = m.gpusTotal;
     json["feasible"] = evaluation.feasible();
-    json["problems"] = problems(evaluation);
+    json["problems"] = problemsJson(evaluation);
     json["gpu_utilization"] = finite(m.gpuUtilization);
     json["gpu_utilization_with_fill"] = finite(m.gpuUtilizationWithFill);
     json["bubble_fraction"] = finite(m.bubbleFraction);
@@ -245,7 +245,7 @@ Json metricsObject(const Evaluation &evaluation)
     json["cost"] = cost(m.cost);
     json["bubble_fill"] = bubbleFill(m.bubbleFill);
     json["heterogeneity"] = heterogeneity(evaluation);
-    json["moe"] = experts(m);
+    json["moe"] = expertsJson(m);
     json["jobs"] = jobsObject(evaluation);
     json["offload"] = offload(m);
     json["confidence"] = { { "label", m.confidence.label.empty() ? Json(nullptr) : Json(m.confidence.label) },

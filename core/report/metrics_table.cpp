@@ -18,7 +18,7 @@ namespace {
 
 using Align = TextTable::Align;
 
-constexpr std::size_t kMostStages = 12, kMostJobs = 60, kMostHosts = 16;
+constexpr std::size_t kMostStages = 12, kMostJobRows = 60, kMostHostRows = 16;
 
 std::string metricsPart(const Evaluation &evaluation)
 {
@@ -38,7 +38,7 @@ std::string jobPart(const Evaluation &evaluation)
     TextTable table({ Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
                         Align::Right, Align::Right, Align::Left },
         jobHeadings());
-    const std::vector<std::size_t> shown = jobsToShow(jobs, kMostJobs);
+    const std::vector<std::size_t> shown = jobsToShow(jobs, kMostJobRows);
     std::set<std::string> said;
     for (const std::size_t i : shown) {
         JobResult job = jobs.perJob[i];
@@ -54,11 +54,11 @@ std::string jobPart(const Evaluation &evaluation)
     if (jobs.hosts.empty())
         return text;
     TextTable hosts({ Align::Left, Align::Right, Align::Right, Align::Right }, hostHeadings());
-    for (std::size_t i = 0; i < std::min(jobs.hosts.size(), kMostHosts); ++i)
+    for (std::size_t i = 0; i < std::min(jobs.hosts.size(), kMostHostRows); ++i)
         hosts.add(hostCells(*evaluation.plan, jobs.hosts[i]));
     text += "\n" + hosts.text();
-    if (jobs.hosts.size() > kMostHosts)
-        text += "\u2026 and " + wholeText(double(jobs.hosts.size() - kMostHosts)) + " more\n";
+    if (jobs.hosts.size() > kMostHostRows)
+        text += "\u2026 and " + wholeText(double(jobs.hosts.size() - kMostHostRows)) + " more\n";
     return text;
 }
 
@@ -81,7 +81,7 @@ std::string gpuPart(const Evaluation &evaluation)
     if (!evaluation.metrics.memory)
         return {};
     TextTable table({ Align::Right, Align::Right, Align::Right, Align::Right, Align::Left }, gpuHeadings());
-    for (const std::vector<std::string> &cells : gpuRows(*evaluation.metrics.memory, kMostHosts))
+    for (const std::vector<std::string> &cells : gpuRows(*evaluation.metrics.memory, kMostHostRows))
         table.add(cells);
     return "\n" + table.text();
 }

@@ -22,7 +22,7 @@ namespace {
 
 using markup::escaped;
 
-std::string problems(const Evaluation &evaluation)
+std::string problemList(const Evaluation &evaluation)
 {
     std::string list;
     for (const Problem &problem : evaluation.problems) {
@@ -42,7 +42,7 @@ std::string problems(const Evaluation &evaluation)
     return list.empty() ? list : "<ul>" + list + "</ul>";
 }
 
-std::string experts(const Evaluation &evaluation)
+std::string expertList(const Evaluation &evaluation)
 {
     std::string list;
     for (const std::string &sentence : expertSentences(evaluation))
@@ -137,7 +137,7 @@ std::vector<ReportCard> jobCards(const Evaluation &evaluation, Nanoseconds axis)
     constexpr std::size_t kMostRows = 200;
     const JobMetrics &jobs = *evaluation.metrics.jobs;
     const std::string gantt = ganttSvg(evaluation, axis);
-    std::vector<ReportCard> cards { { "Problems", problems(evaluation) }, { "Jobs", jobBars(evaluation, axis) },
+    std::vector<ReportCard> cards { { "Problems", problemList(evaluation) }, { "Jobs", jobBars(evaluation, axis) },
         { "Timeline of the GPUs", gantt.empty() ? gantt : gantt + jobLegend(jobs) },
         { "Jobs in figures", jobTable(jobs, kMostRows) },
         { "Host memory", hostMemoryCurves(evaluation, axis) + hostTable(evaluation) },
@@ -152,11 +152,11 @@ std::vector<ReportCard> reportCards(const Evaluation &evaluation, Nanoseconds ax
 {
     if (evaluation.metrics.jobs)
         return jobCards(evaluation, axis);
-    std::vector<ReportCard> cards { { "Problems", problems(evaluation) },
+    std::vector<ReportCard> cards { { "Problems", problemList(evaluation) },
         { "Where the iteration goes", breakdownBar(evaluation) },
         { "Timeline of one iteration", ganttSvg(evaluation, axis) + workLegend(evaluation.timeline) },
         { "Memory of one GPU of each stage", memoryBars(evaluation) }, { "Memory in figures", memoryTable(evaluation) },
-        { "WAN links", linkTable(evaluation) }, { "Experts", experts(evaluation) },
+        { "WAN links", linkTable(evaluation) }, { "Experts", expertList(evaluation) },
         { "Placement", placementTable(evaluation) } };
     std::erase_if(cards, [](const ReportCard &card) { return card.html.empty(); });
     return cards;

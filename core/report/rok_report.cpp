@@ -18,7 +18,7 @@ Json pointJson(const RokPoint &point)
 }
 
 /// What sets a point apart, behind its line.
-std::string remark(const RokPoint &point)
+std::string pointRemark(const RokPoint &point)
 {
     std::string text = point.isCurrent ? "the plan" : "";
     if (!point.fits)
@@ -36,7 +36,7 @@ std::string rokTable(const RokCurve &curve)
     for (const RokPoint &point : curve.points)
         table.add({ toString(point.way), std::to_string(point.microBatch), bytesText(point.activationPeak),
             plainText(point.tflopsPerGpu), secondsText(point.iterationTime), secondsText(point.stall),
-            bytesText(double(point.device)), remark(point) });
+            bytesText(double(point.device)), pointRemark(point) });
     std::string text = table.text();
     for (const RokGap &gap : curve.gaps)
         text +=

@@ -11,13 +11,13 @@ namespace trainyard {
 
 namespace {
 
-std::string timesText(const SharingResult &result, double first)
+std::string timesFasterText(const SharingResult &result, double first)
 {
     return result.iterationTime && first > 0 ? plainText(first / *result.iterationTime) + " ×" : "";
 }
 
 /// What sets a line apart, behind it.
-std::string remark(const SharingResult &result)
+std::string sharingRemark(const SharingResult &result)
 {
     std::string text = result.of.isCurrent ? "the plan" : "";
     if (!result.why.empty())
@@ -50,11 +50,11 @@ std::string waysTable(const char *title, std::span<const SharingResult> results)
     for (const SharingResult &result : results) {
         const bool isKnown = result.isEvaluated;
         table.add({ result.of.label, isKnown ? secondsText(*result.iterationTime) : "",
-            result.samplesPerSecond ? plainText(*result.samplesPerSecond) : "", timesText(result, first),
+            result.samplesPerSecond ? plainText(*result.samplesPerSecond) : "", timesFasterText(result, first),
             result.layerTime ? secondsText(*result.layerTime) : "",
             result.capacity > 0 ? percentText(double(result.peak) / double(result.capacity)) : "",
             result.usdPerIteration ? usdText(*result.usdPerIteration) : "", batchText(result), modelText(result),
-            remark(result) });
+            sharingRemark(result) });
     }
     return table.text();
 }

@@ -7,6 +7,8 @@
 
 namespace trainyard {
 
+inline constexpr const char *kNoFigure = "\u2013"; // what a cell says for a figure that is not there
+
 class TextTable {
 public:
     enum class Align { Left, Right };

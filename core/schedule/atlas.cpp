@@ -10,7 +10,7 @@ namespace trainyard::schedules {
 
 namespace {
 
-void lay(Program &program)
+void layAtlas(Program &program)
 {
     const ScheduleShape &shape = program.shape;
     program.order.resize(std::size_t(shape.devices));
@@ -43,7 +43,7 @@ constinit const ScheduleTraits atlas {
     .label = "Atlas",
     .text = "whatever can start: a backward before a forward before a recomputation ahead",
     .holds = "as many as fit in 95 % of the memory; profile.in_flight",
-    .lay = lay,
+    .lay = layAtlas,
     .form = cellTime,
     .rule = OrderRule::WorkConserving,
     .room = RoomUse::RunTime,

@@ -7,7 +7,7 @@ namespace trainyard::schedules {
 
 namespace {
 
-void lay(Program &program)
+void layBreadthFirst(Program &program)
 {
     const ScheduleShape &shape = program.shape;
     std::vector<Op> order;
@@ -29,7 +29,7 @@ constinit const ScheduleTraits breadthFirst {
     .text = "every micro-batch through a chunk before the next chunk",
     .holds = "all",
     .bubble = "(p - 1)(f + b + w)/v",
-    .lay = lay,
+    .lay = layBreadthFirst,
     .inFlight = everyMicroBatch,
     .chunks = {},
     .forwardsFirst = true,

@@ -23,7 +23,7 @@ std::vector<int> roomOf(const ScheduleShape &shape)
 }
 
 /// Of both directions, in micro-batches of both chunks.
-std::vector<int> inFlight(const ScheduleShape &shape)
+std::vector<int> inFlightOfChimera(const ScheduleShape &shape)
 {
     const std::vector<int> room = roomOf(shape);
     const int each = shape.microBatches / 2;
@@ -33,7 +33,7 @@ std::vector<int> inFlight(const ScheduleShape &shape)
     return needed;
 }
 
-void lay(Program &program, const ScheduleTimes &times)
+void layChimera(Program &program, const ScheduleTimes &times)
 {
     const ScheduleShape &shape = program.shape;
     const int p = shape.devices, each = shape.microBatches / 2;
@@ -62,8 +62,8 @@ constinit const ScheduleTraits chimera {
             "stages, where memory has room",
     .holds = "half the stages, doubled all of them",
     .bubble = "(p - 2)(b + w + (m/p - 1)(b + w - f))",
-    .layByTimes = lay,
-    .inFlight = inFlight,
+    .layByTimes = layChimera,
+    .inFlight = inFlightOfChimera,
     .placement = ChunkPlacement::Bidirectional,
     .chunks = { .least = 2,
         .most = 2,

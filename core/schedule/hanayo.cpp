@@ -11,7 +11,7 @@ namespace trainyard::schedules {
 
 namespace {
 
-void lay(Program &program)
+void layHanayo(Program &program)
 {
     const int microBatches = program.shape.microBatches;
     orderInSlots(program,
@@ -27,7 +27,7 @@ constinit const ScheduleTraits hanayo {
     .text = "waves down the stages and back",
     .holds = "stages",
     .bubble = "2(p - 1)(b + w + (m/p - 1)(b + w - f))/v",
-    .lay = lay,
+    .lay = layHanayo,
     .inFlight = asManyAsStages,
     .placement = ChunkPlacement::V,
     .chunks = { .least = 2, .step = 2, .why = "whose waves take two chunks each" },

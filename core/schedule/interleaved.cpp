@@ -16,7 +16,7 @@ int warmUpOf(const ScheduleShape &shape, int device)
         2 * (shape.devices - 1 - device) + (shape.chunks - 1) * shape.devices, shape.microBatches * shape.chunks);
 }
 
-void lay(Program &program)
+void layInterleaved(Program &program)
 {
     const int p = program.shape.devices, v = program.shape.chunks;
     std::vector<Op> forwards, backwards; // every stage takes them in the same two orders
@@ -56,7 +56,7 @@ constinit const ScheduleTraits interleaved {
     .text = "1f1b over several chunks per stage",
     .holds = "stages and a bit",
     .bubble = "(p - 1)(f + b + w)/v",
-    .lay = lay,
+    .lay = layInterleaved,
     .inFlight = [](const ScheduleShape &shape) { return interleavedInFlight(shape, 0); },
     .form = interleavedTime,
     .chunks = kInterleavedChunks,

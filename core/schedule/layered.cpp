@@ -9,7 +9,7 @@ namespace trainyard::schedules {
 
 namespace {
 
-void lay(Program &program)
+void layLayered(Program &program)
 {
     const ScheduleShape &shape = program.shape;
     std::vector<Op> order;
@@ -35,7 +35,7 @@ constinit const ScheduleTraits layered {
     .label = "Layered accumulation",
     .text = "every micro-batch through a layer before the next layer",
     .holds = "all, or what enters each layer",
-    .lay = lay,
+    .lay = layLayered,
     .inFlight = everyMicroBatch,
     .chunks = {},
     .stages = { .most = 1, .why = "which goes layer by layer through a whole model", .right = "1" },

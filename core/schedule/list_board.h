@@ -15,6 +15,12 @@ namespace trainyard::schedules {
 /// ones.
 [[nodiscard]] ScheduleTimes roundedTimes(const ScheduleShape &shape, const ScheduleTimes &times);
 
+/// A kind of operation of one chunk; micro-batches go in order.
+struct ChunkStep {
+    OpKind kind;
+    int chunk;
+};
+
 class ListBoard {
 public:
     static constexpr std::int64_t kUnknown = std::int64_t { 1 } << 60;

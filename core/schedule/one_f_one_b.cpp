@@ -11,7 +11,7 @@ namespace trainyard::schedules {
 
 namespace {
 
-void lay(Program &program)
+void layOneFOneB(Program &program)
 {
     const ScheduleShape &shape = program.shape;
     program.order.resize(std::size_t(shape.devices));
@@ -41,7 +41,7 @@ constinit const ScheduleTraits oneFOneB {
     .text = "forward and backward by turns",
     .holds = "stages",
     .bubble = "(p - 1)(f + b + w)",
-    .lay = lay,
+    .lay = layOneFOneB,
     .form = inFlightLimitedTime,
     .holdsStagesBehind = true,
     .repeatsAfter = 2,

@@ -11,7 +11,7 @@ namespace trainyard::schedules {
 namespace {
 
 /// Micro-batches pass a virtual stage in their order, so that four counters say all about it.
-struct Stage {
+struct SlotStage {
     int chunk = 0, position = 0, firstMicroBatch = 0, room = 0;
     bool isLast = false;
     int forwardsReady = 0, forwards = 0, backwardsReady = 0, backwards = 0;
@@ -26,7 +26,7 @@ struct Stage {
 };
 
 /// Older first, then further along.
-bool isBefore(int age, const Stage &stage, int otherAge, const Stage &other)
+bool isBefore(int age, const SlotStage &stage, int otherAge, const SlotStage &other)
 {
     return std::tuple(age, -stage.position, stage.chunk) < std::tuple(otherAge, -other.position, other.chunk);
 }
@@ -41,7 +41,7 @@ public:
         for (const SlotChain &chain : chains) {
             const int length = static_cast<int>(chain.room.size());
             for (int i = 0; i < length; ++i) {
-                Stage &stage = at(chain.firstStage + i);
+                SlotStage &stage = at(chain.firstStage + i);
                 stage = { .chunk = program.chunkOf(chain.firstStage + i),
                     .position = i,
                     .firstMicroBatch = chain.firstMicroBatch,
@@ -76,17 +76,17 @@ public:
     }
 
 private:
-    Stage &at(int q) { return m_stages[static_cast<std::size_t>(q)]; }
+    SlotStage &at(int q) { return m_stages[static_cast<std::size_t>(q)]; }
 
     int oldest(int device, bool isBackward)
     {
         int found = -1;
         for (int c = 0; c < m_program.shape.chunks; ++c) {
             const int q = m_program.virtualStage(device, c);
-            const Stage &stage = at(q);
+            const SlotStage &stage = at(q);
             if (isBackward ? !stage.canBackward() : !stage.canForward(m_forwardsInSlot))
                 continue;
-            const auto age = [&](const Stage &of) { return isBackward ? of.backwards : of.forwards; };
+            const auto age = [&](const SlotStage &of) { return isBackward ? of.backwards : of.forwards; };
             if (found < 0 || isBefore(age(stage), stage, age(at(found)), at(found)))
                 found = q;
         }
@@ -96,7 +96,7 @@ private:
     void finish(std::vector<Op> &order, int q, bool isBackward)
     {
         --m_left;
-        Stage &stage = at(q);
+        SlotStage &stage = at(q);
         if (isBackward) {
             order.push_back(backward(stage.chunk, stage.firstMicroBatch + stage.backwards++));
             if (stage.position > 0)
@@ -111,7 +111,7 @@ private:
     }
 
     Program &m_program;
-    std::vector<Stage> m_stages;
+    std::vector<SlotStage> m_stages;
     std::int64_t m_left = 0;
     int m_forwardsInSlot;
 };

@@ -13,12 +13,7 @@ namespace trainyard::schedules {
 
 namespace {
 
-struct Step {
-    OpKind kind;
-    int chunk;
-};
-
-constexpr Step kSteps[] = { { OpKind::Forward, 0 }, { OpKind::Forward, 1 }, { OpKind::InputGrad, 1 },
+constexpr ChunkStep kSteps[] = { { OpKind::Forward, 0 }, { OpKind::Forward, 1 }, { OpKind::InputGrad, 1 },
     { OpKind::InputGrad, 0 } };
 
 using Block = std::array<int, std::size(kSteps)>; // units from a micro-batch's start to each of its steps on one device
@@ -39,7 +34,7 @@ Block minBlock(int p, int i)
 }
 
 struct Order {
-    std::vector<std::vector<Step>> steps; // per device
+    std::vector<std::vector<ChunkStep>> steps; // per device
     int chunks = 0; // most in flight on any, weight gradients going into free units
 };
 
@@ -54,7 +49,7 @@ Order repeat(const ScheduleShape &shape, Block (*block)(int, int))
             for (std::size_t s = 0; s < offsets.size(); ++s)
                 timed.emplace_back(offsets[s] + kPeriod * k, s);
         std::ranges::sort(timed);
-        std::vector<Step> &steps = order.steps.emplace_back();
+        std::vector<ChunkStep> &steps = order.steps.emplace_back();
         int live = 0, pending = 0, lastUnit = -1;
         for (const auto &[unit, s] : timed) {
             const int freed = std::min(pending, unit - lastUnit - 1);
@@ -71,7 +66,7 @@ Order repeat(const ScheduleShape &shape, Block (*block)(int, int))
     return order;
 }
 
-struct Choices {
+struct GuideChoices {
     bool fillsSmallGaps; // a weight gradient also where it is longer than the gap
     bool endsFreely; // after a device's last forward, gradients in the order in which they come
     bool looksAhead; // where the next step waits, a later one that can run and leaves it the memory
@@ -79,7 +74,7 @@ struct Choices {
 
 class GuidedList {
 public:
-    GuidedList(const ScheduleShape &shape, const ScheduleTimes &times, const Order &order, Choices choices)
+    GuidedList(const ScheduleShape &shape, const ScheduleTimes &times, const Order &order, GuideChoices choices)
         : m_board(shape, ChunkPlacement::V, times)
         , m_starts(shape.devices)
         , m_steps(order.steps)
@@ -102,7 +97,7 @@ public:
 private:
     struct Candidate {
         std::int64_t arrival = ListBoard::kUnknown;
-        Step step {};
+        ChunkStep step {};
         std::size_t place = 0;
     };
 
@@ -118,7 +113,7 @@ private:
 
     void findNext(int i)
     {
-        const std::vector<Step> &steps = m_steps[static_cast<std::size_t>(i)];
+        const std::vector<ChunkStep> &steps = m_steps[static_cast<std::size_t>(i)];
         Candidate &chosen = m_next[static_cast<std::size_t>(i)] = {};
         if (steps.empty())
             return;
@@ -134,7 +129,7 @@ private:
 
     void lookAhead(int i, Candidate &chosen) const
     {
-        const std::vector<Step> &steps = m_steps[static_cast<std::size_t>(i)];
+        const std::vector<ChunkStep> &steps = m_steps[static_cast<std::size_t>(i)];
         int inFlight = 0; // before each step, its input gradient to come
         for (const int chunk : { 0, 1 })
             inFlight += m_board.done(OpKind::Forward, i, chunk) - m_board.done(OpKind::InputGrad, i, chunk);
@@ -142,7 +137,7 @@ private:
         bool seen[2][2] = {};
         const std::size_t farthest = steps.size() > kLookAhead ? steps.size() - kLookAhead : 0;
         for (std::size_t place = steps.size(); place-- > farthest && chosen.arrival > m_board.freeAt(i);) {
-            const Step step = steps[place];
+            const ChunkStep step = steps[place];
             const bool isForward = step.kind == OpKind::Forward;
             bool &isKnown = seen[isForward][step.chunk];
             if (!isKnown && (!isForward || most < m_chunks)) {
@@ -178,7 +173,7 @@ private:
 
     void lay(int device, const Candidate &next)
     {
-        std::vector<Step> &steps = m_steps[static_cast<std::size_t>(device)];
+        std::vector<ChunkStep> &steps = m_steps[static_cast<std::size_t>(device)];
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(next.place));
         m_forwardsLeft[static_cast<std::size_t>(device)] -= next.step.kind == OpKind::Forward;
         m_board.lay(next.step.kind, device, next.step.chunk);
@@ -190,18 +185,18 @@ private:
 
     ListBoard m_board;
     StartQueue m_starts;
-    std::vector<std::vector<Step>> m_steps; // per device, last first
+    std::vector<std::vector<ChunkStep>> m_steps; // per device, last first
     int m_chunks;
-    Choices m_choices;
+    GuideChoices m_choices;
     std::vector<Candidate> m_next;
     std::vector<int> m_forwardsLeft;
 };
 
-template <Block (*block)(int, int)> void lay(Program &program, const ScheduleTimes &times)
+template <Block (*block)(int, int)> void layBlocks(Program &program, const ScheduleTimes &times)
 {
     const ScheduleShape shape = program.shape;
     Order order = repeat(shape, block);
-    for (std::vector<Step> &steps : order.steps)
+    for (std::vector<ChunkStep> &steps : order.steps)
         std::ranges::reverse(steps);
     const ScheduleTimes rounded = roundedTimes(shape, times);
     BestProgram best(shape, times);
@@ -210,7 +205,7 @@ template <Block (*block)(int, int)> void lay(Program &program, const ScheduleTim
     program = best.take();
 }
 
-template <Block (*block)(int, int)> std::vector<int> inFlight(const ScheduleShape &shape)
+template <Block (*block)(int, int)> std::vector<int> inFlightOfBlocks(const ScheduleShape &shape)
 {
     return std::vector<int>(std::size_t(shape.devices), (repeat(shape, block).chunks + 1) / 2);
 }
@@ -222,8 +217,8 @@ constinit const ScheduleTraits vHalf {
     .label = "V-Half",
     .text = "like zb-v with less memory and more waiting",
     .holds = "half the stages + 1",
-    .layByTimes = lay<halfBlock>,
-    .inFlight = inFlight<halfBlock>,
+    .layByTimes = layBlocks<halfBlock>,
+    .inFlight = inFlightOfBlocks<halfBlock>,
     .placement = ChunkPlacement::V,
     .chunks = kTwoChunks,
     .splitsBackward = true,
@@ -234,8 +229,8 @@ constinit const ScheduleTraits vMin {
     .label = "V-Min",
     .text = "like v-half, more so",
     .holds = "a third of the stages + 1⅓",
-    .layByTimes = lay<minBlock>,
-    .inFlight = inFlight<minBlock>,
+    .layByTimes = layBlocks<minBlock>,
+    .inFlight = inFlightOfBlocks<minBlock>,
     .placement = ChunkPlacement::V,
     .chunks = kTwoChunks,
     .splitsBackward = true,

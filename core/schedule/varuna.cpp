@@ -12,7 +12,7 @@ namespace {
 constexpr int kNever = -1;
 
 /// Micro-batches pass each stage in their order; the vectors hold slots, per micro-batch.
-struct Stage {
+struct VarunaStage {
     std::vector<int> input, gradient, release; // when it is there; when recomputation may begin
     int forwards = 0, recomputed = 0, backwards = 0;
     int recomputedAt = 0, free = 0;
@@ -50,7 +50,7 @@ private:
     /// False where the stage finds nothing to do.
     bool step(std::size_t i, int slot)
     {
-        Stage &stage = m_stages[i];
+        VarunaStage &stage = m_stages[i];
         const bool isLast = i + 1 == m_stages.size();
         const bool isRecomputed = isLast || (stage.recomputed > stage.backwards && stage.recomputedAt <= slot);
         if (isRecomputed && isReady(stage.gradient, stage.backwards, slot)) {
@@ -78,17 +78,17 @@ private:
 
     std::vector<std::vector<Op>> &m_order;
     int m_microBatches;
-    std::vector<Stage> m_stages;
+    std::vector<VarunaStage> m_stages;
 };
 
-std::vector<int> inFlight(const ScheduleShape &shape)
+std::vector<int> inFlightOfVaruna(const ScheduleShape &shape)
 {
     std::vector<int> needed = everyMicroBatch(shape);
     needed.back() = 1;
     return needed;
 }
 
-void lay(Program &program)
+void layVaruna(Program &program)
 {
     OrderFile(program).run();
 }
@@ -100,8 +100,8 @@ constinit const ScheduleTraits varuna {
     .label = "Varuna",
     .text = "an order made beforehand; while a backward waits for its gradient, the next forward goes",
     .holds = "all",
-    .lay = lay,
-    .inFlight = inFlight,
+    .lay = layVaruna,
+    .inFlight = inFlightOfVaruna,
     .form = cellTime,
     .rule = OrderRule::OpportunisticForward,
 };

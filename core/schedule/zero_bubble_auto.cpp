@@ -12,7 +12,7 @@ namespace trainyard::schedules {
 
 namespace {
 
-struct Choices {
+struct AutoChoices {
     bool bubbleBeforeFirstGradient; // a warm-up forward may end after the first gradient has arrived
     bool gradientFirst; // leave a forward out where it would delay the next input gradient
     bool fillsSmallGaps; // a weight gradient also where waiting would not lengthen the longest wait
@@ -20,7 +20,7 @@ struct Choices {
 
 class AutoSchedule {
 public:
-    AutoSchedule(const ScheduleShape &shape, const ScheduleTimes &times, Choices choices)
+    AutoSchedule(const ScheduleShape &shape, const ScheduleTimes &times, AutoChoices choices)
         : m_shape(shape)
         , m_choices(choices)
         , m_board(shape, ChunkPlacement::Loop, times)
@@ -136,12 +136,12 @@ private:
     }
 
     const ScheduleShape &m_shape;
-    Choices m_choices;
+    AutoChoices m_choices;
     ListBoard m_board;
     std::vector<int> m_wanted;
 };
 
-void lay(Program &program, const ScheduleTimes &times)
+void layAutomatic(Program &program, const ScheduleTimes &times)
 {
     const ScheduleShape shape = program.shape;
     ScheduleShape limited = shape;
@@ -171,7 +171,7 @@ constinit const ScheduleTraits zbAuto {
     .label = "ZB automatic",
     .text = "split backward, laid by the times of the stages within the memory of the GPUs",
     .holds = "stages to twice the stages, as fit; profile.in_flight",
-    .layByTimes = lay,
+    .layByTimes = layAutomatic,
     .splitsBackward = true,
     .room = RoomUse::Order,
 };

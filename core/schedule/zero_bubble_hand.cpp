@@ -30,7 +30,7 @@ std::vector<Op> stageOrder(int microBatches, int warmUp, int lag)
     return order;
 }
 
-template <int h> void lay(Program &program)
+template <int h> void layByHand(Program &program)
 {
     const ScheduleShape &shape = program.shape;
     for (int i = 0; i < shape.devices; ++i)
@@ -38,7 +38,7 @@ template <int h> void lay(Program &program)
             stageOrder(shape.microBatches, std::min(h * (shape.devices - 1 - i), shape.microBatches), h * i));
 }
 
-template <int h> std::vector<int> inFlight(const ScheduleShape &shape)
+template <int h> std::vector<int> inFlightByHand(const ScheduleShape &shape)
 {
     std::vector<int> needed;
     for (int i = 0; i < shape.devices; ++i)
@@ -55,8 +55,8 @@ constinit const ScheduleTraits zbH1 {
     .text = "backward split into dgrad and wgrad, by hand",
     .holds = "stages",
     .bubble = "(p - 1)(f + b - w)",
-    .lay = lay<1>,
-    .inFlight = inFlight<1>,
+    .lay = layByHand<1>,
+    .inFlight = inFlightByHand<1>,
     .splitsBackward = true,
     .holdsStagesBehind = true,
 };
@@ -67,8 +67,8 @@ constinit const ScheduleTraits zbH2 {
     .text = "the same, with more micro-batches in flight and no wait at equal times",
     .holds = "twice the stages less 1",
     .bubble = "(p - 1)(f + b - 2w)",
-    .lay = lay<2>,
-    .inFlight = inFlight<2>,
+    .lay = layByHand<2>,
+    .inFlight = inFlightByHand<2>,
     .splitsBackward = true,
 };
 

@@ -13,13 +13,13 @@ namespace trainyard::schedules {
 
 namespace {
 
-struct Choices {
+struct FillChoices {
     bool fillsBeforeForward, fillsBeforeSecondGradient;
 }; // with a weight gradient that is longer than the gap
 
 class VSchedule {
 public:
-    VSchedule(const ScheduleShape &shape, const ScheduleTimes &times, Choices choices,
+    VSchedule(const ScheduleShape &shape, const ScheduleTimes &times, FillChoices choices,
         const std::vector<std::int64_t> &allowance)
         : m_devices(shape.devices)
         , m_microBatches(shape.microBatches)
@@ -167,13 +167,13 @@ private:
     }
 
     int m_devices, m_microBatches;
-    Choices m_choices;
+    FillChoices m_choices;
     const std::vector<std::int64_t> &m_allowance; // what each device waited in the pass before; empty in the first
     std::int64_t m_longestAllowance;
     ListBoard m_board;
 };
 
-void offerPasses(BestProgram &best, const ScheduleShape &shape, const ScheduleTimes &times, Choices choices)
+void offerPasses(BestProgram &best, const ScheduleShape &shape, const ScheduleTimes &times, FillChoices choices)
 {
     std::vector<std::int64_t> allowance;
     for (std::int64_t worst = ListBoard::kUnknown;;) { // as long as a pass is better than the one before
@@ -187,7 +187,7 @@ void offerPasses(BestProgram &best, const ScheduleShape &shape, const ScheduleTi
     }
 }
 
-void lay(Program &program, const ScheduleTimes &times)
+void layZeroBubbleV(Program &program, const ScheduleTimes &times)
 {
     const ScheduleShape shape = program.shape;
     const ScheduleTimes rounded = roundedTimes(shape, times);
@@ -209,7 +209,7 @@ constinit const ScheduleTraits zbV {
     .text = "split backward, two chunks per stage that turn back at the last one",
     .holds = "stages",
     .bubble = "0",
-    .layByTimes = lay,
+    .layByTimes = layZeroBubbleV,
     .inFlight = asManyAsStages,
     .placement = ChunkPlacement::V,
     .chunks = kTwoChunks,

@@ -11,15 +11,10 @@ namespace trainyard::schedules {
 
 namespace {
 
-struct Step {
-    OpKind kind;
-    int chunk;
-};
-
 /// Everything on a device up to its last forward.
-std::vector<Step> firstPart(int device, int devices, int microBatches)
+std::vector<ChunkStep> firstPart(int device, int devices, int microBatches)
 {
-    std::vector<Step> steps;
+    std::vector<ChunkStep> steps;
     int left[2] = { microBatches, microBatches }; // forwards of each chunk
     const auto forwardOf = [&](int chunk) {
         if (left[chunk] > 0) {
@@ -72,14 +67,14 @@ public:
 private:
     struct Candidate {
         std::int64_t arrival = ListBoard::kUnknown;
-        Step step {};
+        ChunkStep step {};
     };
 
     Candidate nextOf(int i) const
     {
         const auto at = static_cast<std::size_t>(i);
         if (m_next[at] < m_steps[at].size()) {
-            const Step step = m_steps[at][m_next[at]];
+            const ChunkStep step = m_steps[at][m_next[at]];
             return { step.kind == OpKind::WeightGrad ? 0 : m_board.arrival(step.kind, i, step.chunk), step };
         }
         const std::int64_t there = m_board.arrival(OpKind::InputGrad, i, 0),
@@ -113,7 +108,7 @@ private:
     int m_devices;
     ListBoard m_board;
     StartQueue m_starts;
-    std::vector<std::vector<Step>> m_steps;
+    std::vector<std::vector<ChunkStep>> m_steps;
     std::vector<std::size_t> m_next;
 };
 

@@ -2,6 +2,7 @@
 #include "core/telemetry/readers/argument_dump.h"
 
 #include "core/telemetry/readers/log_text.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 
 #include <algorithm>
 
@@ -9,12 +10,11 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostArguments = 5000, kLongestName = 200, kLongestValue = 20000;
 constexpr int kMostLines = 20000; // of a dump, with what other processes print into it
 
 bool isName(std::string_view text)
 {
-    return !text.empty() && text.size() <= kLongestName && (isLetter(text[0]) || text[0] == '_')
+    return !text.empty() && text.size() <= kLongestArgumentName && (isLetter(text[0]) || text[0] == '_')
         && std::ranges::all_of(text, [](char c) { return isLetter(c) || isDigit(c) || c == '_' || c == '-'; });
 }
 
@@ -38,7 +38,7 @@ bool takeArgument(std::string_view line, std::string_view prefix, Arguments &arg
     if ((dots == 0 && name.size() < 47) || (dots < rest.size() && rest[dots] != ' '))
         return false;
     rest = trimmed(rest.substr(dots));
-    arguments[std::string(prefix) + std::string(name)] = rest.substr(0, kLongestValue);
+    arguments[std::string(prefix) + std::string(name)] = rest.substr(0, kLongestArgumentValue);
     return true;
 }
 

@@ -83,10 +83,10 @@ std::optional<Node> readNode(std::string_view bytes)
 
 constexpr std::array kCollectives { "all_reduce", "reduce", "all_gather", "gather", "scatter", "broadcast",
     "all_to_all", "reduce_scatter", "reduce_scatter_block", "barrier" }; // CollectiveCommType
-constexpr std::uint64_t kMostMicroseconds = 4'000'000'000'000'000; // as Unix time the year 2096
+constexpr std::uint64_t kMostTraceMicroseconds = 4'000'000'000'000'000; // as Unix time the year 2096
 
 /// "<prefix>.<rank>.et[.gz]"
-int rankOf(std::string_view file)
+int rankOfFile(std::string_view file)
 {
     const std::size_t end = file.rfind(".et");
     const std::size_t begin = end == std::string_view::npos ? end : file.substr(0, end).rfind('.');
@@ -110,7 +110,7 @@ public:
     void add(const Node &node)
     {
         const bool isCommunication = node.type >= 5 && node.type <= 7;
-        if (node.duration > kMostMicroseconds / 2 || node.start > kMostMicroseconds
+        if (node.duration > kMostTraceMicroseconds / 2 || node.start > kMostTraceMicroseconds
             || (node.isHost && !m_keepsHost && !isCommunication)) {
             ++(node.isHost ? m_host : m_odd);
             return;
@@ -126,7 +126,7 @@ public:
         }
         RecordedSpans &spans = stream->spans;
         const Moment before = spans.size() == 0 ? 0 : spans.start.back() + spans.duration.back();
-        if (!node.hasStart && before > static_cast<Moment>(kMostMicroseconds) * 1000) {
+        if (!node.hasStart && before > static_cast<Moment>(kMostTraceMicroseconds) * 1000) {
             ++m_odd;
             return;
         }
@@ -243,7 +243,7 @@ Expected<Recording> readChakra(const SourceText &source, const SourceOptions &op
     made.isTruncated = source.isTruncated;
     RankRecording &rank = recording.ranks.emplace_back();
     rank.source = 0;
-    rank.rank = rankOf(std::string_view(source.file).substr(source.file.rfind('/') + 1));
+    rank.rank = rankOfFile(std::string_view(source.file).substr(source.file.rfind('/') + 1));
     Maker maker(recording, options);
     std::string_view bytes = source.text;
     if (!takeDelimited(bytes)) { // GlobalMetadata

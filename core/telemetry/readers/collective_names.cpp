@@ -9,7 +9,7 @@ namespace trainyard::readers::measured {
 namespace {
 
 /// Letters of the name alone, longer ones first where one holds another.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kNames { {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kCollectiveNames { {
     { "reducescatter", "reduce_scatter" },
     { "allreduce", "all_reduce" },
     { "allgather", "all_gather" },
@@ -44,7 +44,7 @@ std::string lettersOf(std::string_view text)
 std::string collectiveIn(std::string_view text)
 {
     const std::string letters = lettersOf(text);
-    for (const auto &[written, name] : kNames)
+    for (const auto &[written, name] : kCollectiveNames)
         if (letters.find(written) != std::string::npos)
             return std::string(name);
     return {};

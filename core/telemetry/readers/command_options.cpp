@@ -2,6 +2,7 @@
 #include "core/telemetry/readers/command_options.h"
 
 #include "core/telemetry/readers/log_text.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 #include "core/telemetry/readers/shell_script.h"
 
 #include <algorithm>
@@ -11,8 +12,7 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostArguments = 5000, kLongestName = 200, kLongestValue = 20000;
-constexpr int kMostNesting = 3;
+constexpr int kMostCommandNesting = 3;
 
 constexpr std::array<std::string_view, 38> kTrainings { "tensor_model_parallel_size", "pipeline_model_parallel_size",
     "context_parallel_size", "expert_model_parallel_size", "micro_batch_size", "global_batch_size", "num_layers",
@@ -63,7 +63,8 @@ public:
                 script = i + 1;
         for (std::size_t i = 0; i < words.size();) {
             const std::string &word = words[i];
-            if (word.find_first_of(" \n\t") != word.npos && word.find("--") != word.npos && nesting < kMostNesting) {
+            if (word.find_first_of(" \n\t") != word.npos && word.find("--") != word.npos
+                && nesting < kMostCommandNesting) {
                 add(ShellScript::wordsOf(word), nesting + 1);
                 ++i;
             } else if (word.size() > 1 && word[0] == '-' && (word[1] == '-' || isLetter(word[1]))) {
@@ -148,9 +149,9 @@ std::string argumentName(std::string_view option)
 {
     while (option.starts_with('-'))
         option.remove_prefix(1);
-    std::string name(option.substr(0, kLongestName + 1));
+    std::string name(option.substr(0, kLongestArgumentName + 1));
     std::ranges::replace(name, '-', '_');
-    const bool isName = !name.empty() && name.size() <= kLongestName && (isLetter(name[0]) || name[0] == '_')
+    const bool isName = !name.empty() && name.size() <= kLongestArgumentName && (isLetter(name[0]) || name[0] == '_')
         && std::ranges::all_of(name, [](char c) { return isLetter(c) || isDigit(c) || c == '_' || c == '.'; });
     return isName ? name : std::string();
 }
@@ -170,7 +171,7 @@ std::string argumentValue(std::string_view text)
     const std::string word = text.size() <= 5 ? lowered(text) : std::string();
     if (word == "true" || word == "false")
         return word == "true" ? "True" : "False";
-    return std::string(text.substr(0, kLongestValue));
+    return std::string(text.substr(0, kLongestArgumentValue));
 }
 
 void CommandOptions::add(std::string name, std::string value)
@@ -181,7 +182,7 @@ void CommandOptions::add(std::string name, std::string value)
         ++unknown;
         return;
     }
-    value.resize(std::min(value.size(), kLongestValue));
+    value.resize(std::min(value.size(), kLongestArgumentValue));
     const bool isTraining = isOfTraining(name);
     trainings += arguments.try_emplace(std::move(name), std::move(value)).second && isTraining ? 1 : 0;
 }

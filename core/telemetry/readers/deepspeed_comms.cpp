@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostPoints = 200000;
+constexpr std::size_t kMostOperationPoints = 200000;
 constexpr double kBytesPerGigabit = 1e9 / 8;
 
 /// NCCL's word for DeepSpeed's operation.
@@ -29,11 +28,6 @@ std::string operationNamed(std::string_view name)
         if (name.find(theirs) != name.npos)
             return std::string(ours);
     return std::string(name);
-}
-
-bool isFigure(double value) // "NaN KB" is none
-{
-    return std::isfinite(value) && value >= 0;
 }
 
 bool isOperation(std::string_view text)
@@ -82,7 +76,7 @@ void DeepSpeedComms::add(BenchmarkPoint point)
 {
     const bool isMeasured = isFigure(point.bytes) && isFigure(point.seconds) && isFigure(point.bytesPerSecond)
         && isFigure(point.busBytesPerSecond);
-    if (isMeasured && m_given + m_points.size() < kMostPoints)
+    if (isMeasured && m_given + m_points.size() < kMostOperationPoints)
         m_points.push_back(std::move(point));
     else
         ++m_left;

@@ -2,6 +2,7 @@
 // Lines of DeepSpeed: its timers ("rank=0 time (ms) | forward: 27.41 | …", each time they are printed is one more), the
 // throughput timer, "step=10, skipped=0, lr=[…]", the pipeline engine's "steps: 10 loss: 2.1 iter time (s): 0.6", its
 // configuration, and what its communication logger tells.
+#include "core/base/units.h"
 #include "core/telemetry/readers/argument_dump.h"
 #include "core/telemetry/readers/deepspeed_comms.h"
 #include "core/telemetry/readers/log_parser.h"
@@ -18,7 +19,6 @@ namespace {
 using namespace samples;
 
 constexpr std::size_t kMostTimers = 500;
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 std::optional<std::int64_t> wholeBehind(std::string_view text, std::string_view key)
 {
@@ -103,7 +103,7 @@ private:
         auto rest = behind(text, key);
         const auto value = rest ? takeNumber(*rest) : std::nullopt;
         if (value && rest->starts_with("GB"))
-            m_book.addStep(name, "B", step, *value * kGiB);
+            m_book.addStep(name, "B", step, *value * kBytesPerGiB);
     }
 
     /// "[Rank 0] step=10, skipped=0, lr=[0.0003], mom=[(0.9, 0.95)]"

@@ -43,7 +43,7 @@ double tensorBytes(LooseJsonValue sizes, LooseJsonValue dtypes)
 }
 
 /// "[0, 1, 2]" or an array.
-std::vector<int> ranksOf(LooseJsonValue value)
+std::vector<int> ranksOfGroup(LooseJsonValue value)
 {
     std::vector<int> ranks;
     const auto add = [&](std::optional<std::int64_t> rank) {
@@ -89,7 +89,7 @@ public:
     void addGroups(LooseJsonValue root)
     {
         for (const LooseJsonValue group : root["pg_config"]) {
-            CommunicatorGroup made { group["name"].text(), group["desc"].text(), ranksOf(group["ranks"]) };
+            CommunicatorGroup made { group["name"].text(), group["desc"].text(), ranksOfGroup(group["ranks"]) };
             m_rank.worldSize = std::max(m_rank.worldSize, static_cast<int>(made.ranks.size()));
             m_scribe.recording().groups.push_back(std::move(made));
         }

@@ -12,7 +12,7 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostText = std::size_t(1) << 20;
+constexpr std::size_t kMostConfigText = std::size_t(1) << 20;
 constexpr std::array<std::string_view, 4> kLayers { "num_hidden_layers", "n_layer", "n_layers", "num_layers" };
 constexpr std::array<std::string_view, 3> kWidths { "hidden_size", "n_embd", "d_model" };
 
@@ -60,7 +60,7 @@ Expected<Recording> readHfConfig(const SourceText &source, const SourceOptions &
         return std::unexpected(
             Error { ErrorCode::BadSyntax, source.file, "It is a Hugging Face config.json" + why, "" });
     };
-    if (source.text.size() > kMostText)
+    if (source.text.size() > kMostConfigText)
         return refused(", but longer than 1 MiB");
     measured::LooseJson json;
     if (!json.read(source.text) || !json.root().isObject())

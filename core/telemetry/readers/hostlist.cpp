@@ -11,7 +11,7 @@ namespace trainyard::readers::machines {
 
 namespace {
 
-constexpr std::size_t kLongestName = 1024;
+constexpr std::size_t kLongestHostName = 1024;
 
 struct Range {
     std::int64_t first = 0, last = 0;
@@ -66,7 +66,7 @@ bool multiply(std::vector<std::string> &stems, std::string_view brackets, std::s
 /// One name with its brackets.
 bool expandOne(std::string_view name, std::vector<std::string> &hosts)
 {
-    if (name.size() > kLongestName && name.find('[') == std::string_view::npos)
+    if (name.size() > kLongestHostName && name.find('[') == std::string_view::npos)
         return false;
     std::vector<std::string> stems(1);
     while (!name.empty()) {
@@ -75,7 +75,7 @@ bool expandOne(std::string_view name, std::vector<std::string> &hosts)
             return false;
         for (std::string &stem : stems) {
             stem += name.substr(0, open);
-            if (stem.size() > kLongestName)
+            if (stem.size() > kLongestHostName)
                 return false;
         }
         if (open == std::string_view::npos)

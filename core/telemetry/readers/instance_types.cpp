@@ -20,7 +20,7 @@ double amountOf(LooseJsonValue value, double most)
     return amountIn(value.text(), most);
 }
 
-int countOf(LooseJsonValue value)
+int deviceCountOf(LooseJsonValue value)
 {
     return static_cast<int>(amountOf(value, 4096));
 }
@@ -79,7 +79,7 @@ Expected<Recording> readInstanceTypes(const SourceText &source, const SourceOpti
     for (const LooseJsonValue type : json.root()["InstanceTypes"]) {
         const std::string name = type["InstanceType"].text();
         const LooseJsonValue gpu = type["GpuInfo"]["Gpus"].first();
-        const int gpus = countOf(gpu["Count"]);
+        const int gpus = deviceCountOf(gpu["Count"]);
         if (name.empty() || gpus == 0 || nodes.size() >= kMostTypes) {
             scribe.drop(gpus == 0 ? "instance types without a GPU" : "instance types that cannot be read");
             continue;
@@ -90,7 +90,7 @@ Expected<Recording> readInstanceTypes(const SourceText &source, const SourceOpti
         };
         node.hostMemoryBytes = amountOf(type["MemoryInfo"]["SizeInMiB"], 1e12) * 1048576;
         const Network network = networkOf(type["NetworkInfo"]);
-        const int efa = countOf(type["NetworkInfo"]["EfaInfo"]["MaximumEfaInterfaces"]);
+        const int efa = deviceCountOf(type["NetworkInfo"]["EfaInfo"]["MaximumEfaInterfaces"]);
         node.nics = efa > 0 ? efa : network.cards;
         if (node.nics > 0) // cards share what the instance has where there are more of the ones than of the others
             node.nicBytesPerSecond = network.gigabits * 1e9 / 8 * network.cards / node.nics;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/kineto_event_internal.h"
 
+#include "core/telemetry/readers/json_text_internal.h"
+
 #include <cstring>
 
 namespace trainyard::readers {
 
 namespace {
-
-bool isBlank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\0';
-}
 
 /// Whether the key that begins at the quote is `name`.
 template <std::size_t N> bool isKey(const char *quote, std::size_t length, const char (&name)[N])
@@ -84,7 +81,7 @@ std::size_t keyLength(const MarkedText &text, std::size_t mark)
 {
     const char *begin = text.text.data() + text.marks[mark];
     const char *end = text.text.data() + text.marks[mark + 1];
-    while (--end > begin && isBlank(*end)) { }
+    while (--end > begin && isJsonBlank(*end)) { }
     return end > begin && *end == '"' ? static_cast<std::size_t>(end - begin - 1) : std::string_view::npos;
 }
 
@@ -105,7 +102,7 @@ bool isScalarAt(const MarkedText &text, std::size_t mark)
 JsonValue MarkedText::between(std::size_t first, std::size_t behind) const
 {
     std::size_t begin = offset(first), end = offset(behind);
-    while (end > begin && isBlank(text[end - 1]))
+    while (end > begin && isJsonBlank(text[end - 1]))
         --end;
     return text.substr(begin, end - begin);
 }

@@ -50,7 +50,7 @@ double elementsOf(std::string_view dims, int argument)
 }
 
 /// The n-th string of ["float", "", …].
-std::string_view entryOf(std::string_view list, int wanted)
+std::string_view listedString(std::string_view list, int wanted)
 {
     std::size_t at = 0;
     for (int i = 0; at < list.size(); ++i) {
@@ -95,7 +95,7 @@ CollectiveFacts readCollective(const TraceEvent &event)
         facts.operation = measured::collectiveNamed(name);
     const int argument = isOperator ? countedArgument(facts.operation) : 0;
     facts.elements = elementsOf(event.inputDims, argument);
-    facts.elementBytes = bytesOfType(entryOf(event.inputType, argument));
+    facts.elementBytes = bytesOfType(listedString(event.inputType, argument));
     facts.trust = isOperator ? 2 : 1;
     return facts;
 }

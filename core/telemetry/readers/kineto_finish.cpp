@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From the events of a trace to the recording of its rank: moments, order, links and what they tell.
+#include "core/base/units.h"
 #include "core/telemetry/readers/kineto_collect_internal.h"
 
 #include <algorithm>
@@ -14,7 +15,6 @@ namespace trainyard::readers {
 namespace {
 
 constexpr Moment kYear2000 = 946'684'800'000'000'000;
-constexpr Moment kSecond = 1'000'000'000;
 constexpr Moment kMicrosecond = 1'000;
 constexpr int kMostNested = 64; // calls of one thread that may enclose a launch
 constexpr std::string_view kStep = "ProfilerStep#";
@@ -51,7 +51,7 @@ void TraceCollector::moveTimes()
     RankRecording &rank = m_recording.ranks.front();
     Moment added = 0;
     if (unixTimes * 2 > spans) { // whatever base there is
-        m_recording.zero = firstUnix / kSecond * kSecond;
+        m_recording.zero = firstUnix / kNanosecondsPerSecond * kNanosecondsPerSecond;
         added = -m_recording.zero;
     } else if (m_header.hasBase) {
         m_recording.zero = m_header.base / kMicrosecond * kMicrosecond;
@@ -139,7 +139,7 @@ const CollectiveFacts *TraceCollector::callOf(std::int64_t correlation) const
 /// a million ranks, so that all of them together are bounded by its size.
 void TraceCollector::finishGroups()
 {
-    constexpr std::int64_t kMostRanks = 1 << 20, kFree = 1 << 18;
+    constexpr std::int64_t kMostListedRanks = 1 << 20, kFree = 1 << 18;
     RecordedSource &source = m_recording.sources.front();
     std::int64_t left = kFree + source.bytes, leftOut = 0;
     const auto hasRoom = [&](std::int64_t ranks) {
@@ -159,8 +159,9 @@ void TraceCollector::finishGroups()
         if (const auto known = told.find(group.name); known != told.end()) {
             if (hasRoom(std::ssize(known->second->ranks)))
                 group.ranks = known->second->ranks;
-        } else if (facts.first >= 0 && facts.stride > 0 && facts.size > 0 && facts.size <= kMostRanks
-            && facts.first <= kMostRanks && facts.stride <= kMostRanks / facts.size && hasRoom(facts.size)) {
+        } else if (facts.first >= 0 && facts.stride > 0 && facts.size > 0 && facts.size <= kMostListedRanks
+            && facts.first <= kMostListedRanks && facts.stride <= kMostListedRanks / facts.size
+            && hasRoom(facts.size)) {
             for (std::int64_t k = 0; k < facts.size; ++k)
                 group.ranks.push_back(static_cast<int>(facts.first + k * facts.stride));
         }

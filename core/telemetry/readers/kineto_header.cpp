@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/kineto_collect_internal.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,8 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostRanks = 1 << 24;
-constexpr std::size_t kMostText = 256;
+constexpr std::size_t kMostHeaderText = 256;
 constexpr Moment kMostBase = 4'000'000'000'000'000'000; // the year 2096
 
 std::string textOf(const Json &object, const char *key)
@@ -23,7 +23,7 @@ std::string textOf(const Json &object, const char *key)
     if (at == object.end() || at->is_null())
         return {};
     return (at->is_string() ? at->get<std::string>() : at->dump(-1, ' ', false, Json::error_handler_t::replace))
-        .substr(0, kMostText);
+        .substr(0, kMostHeaderText);
 }
 
 int numberOf(const Json &object, const char *key, int otherwise)
@@ -39,7 +39,7 @@ int numberOf(const Json &object, const char *key, int otherwise)
     return number >= 0 && number < kMostRanks ? static_cast<int>(number) : otherwise;
 }
 
-std::vector<int> ranksOf(const Json &config)
+std::vector<int> ranksOfConfig(const Json &config)
 {
     const auto at = config.find("ranks");
     if (at == config.end())
@@ -61,7 +61,7 @@ void readDistributed(const Json &info, TraceHeader &header)
             CommunicatorGroup group;
             group.name = textOf(config, "pg_name");
             group.description = textOf(config, "pg_desc");
-            group.ranks = ranksOf(config);
+            group.ranks = ranksOfConfig(config);
             if (!group.name.empty())
                 header.groups.push_back(std::move(group));
         }
@@ -78,7 +78,7 @@ void readHeaderEntry(std::string_view key, JsonValue value, TraceHeader &header)
     } else if (key == "distributedInfo") {
         readDistributed(Json::parse(value, nullptr, false), header);
     } else if (key == "host_name") {
-        header.host = plainText(value).substr(0, kMostText);
+        header.host = plainText(value).substr(0, kMostHeaderText);
     } else if (key == "deviceProperties") {
         const Json devices = Json::parse(value, nullptr, false);
         if (devices.is_array())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/kineto_scan_internal.h"
 
+#include "core/telemetry/readers/json_text_internal.h"
 #include "core/telemetry/readers/kineto_index_internal.h"
 
 #include <algorithm>
@@ -17,11 +18,6 @@ constexpr std::size_t kTellEvery = std::size_t(4) << 20;
 constexpr std::size_t kSearched = std::size_t(1) << 20; // at once
 constexpr std::size_t kAround = std::size_t(4) << 10; // of what is looked for: blanks and the word that tells it
 
-bool isBlank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\0';
-}
-
 /// Where a window of about `size` bytes may end: between two events, so that no string is cut.
 std::size_t goodEnd(std::string_view text, std::size_t size)
 {
@@ -32,12 +28,12 @@ std::size_t goodEnd(std::string_view text, std::size_t size)
         if (text[at] != '{')
             continue;
         std::size_t before = at;
-        while (before > least && isBlank(text[before - 1]))
+        while (before > least && isJsonBlank(text[before - 1]))
             --before;
         if (before == least || text[before - 1] != ',')
             continue;
         --before;
-        while (before > least && isBlank(text[before - 1]))
+        while (before > least && isJsonBlank(text[before - 1]))
             --before;
         if (before > least && text[before - 1] == '}')
             return at;
@@ -52,12 +48,12 @@ std::size_t nextEvent(std::string_view text, std::size_t from, std::size_t end)
         "\"ts\"", "\"args\"" };
     for (std::size_t at = text.find('{', from); at < end; at = text.find('{', at + 1)) {
         std::size_t key = at + 1;
-        while (key < text.size() && isBlank(text[key]))
+        while (key < text.size() && isJsonBlank(text[key]))
             ++key;
         const std::string_view rest = text.substr(key, 8);
         std::size_t before = at;
         const std::size_t least = std::min<std::size_t>(from, 1);
-        while (before > least && isBlank(text[before - 1]))
+        while (before > least && isJsonBlank(text[before - 1]))
             --before;
         const bool isValue = before > least && text[before - 1] == ':'; // of an event: its arguments
         if (!isValue && std::ranges::any_of(kKeys, [&](std::string_view name) { return rest.starts_with(name); }))
@@ -74,7 +70,7 @@ std::string_view lastBase(std::string_view text)
     if (begin == std::string_view::npos)
         return {};
     begin += kBase.size();
-    while (begin < text.size() && (isBlank(text[begin]) || text[begin] == ':'))
+    while (begin < text.size() && (isJsonBlank(text[begin]) || text[begin] == ':'))
         ++begin;
     std::size_t end = begin;
     while (end < text.size() && text[end] >= '0' && text[end] <= '9')
@@ -86,7 +82,7 @@ std::string_view lastBase(std::string_view text)
 bool isEventList(std::string_view list)
 {
     std::size_t at = 1;
-    while (at < list.size() && (isBlank(list[at]) || list[at] == '{'))
+    while (at < list.size() && (isJsonBlank(list[at]) || list[at] == '{'))
         ++at;
     return list.substr(at).starts_with("\"ph\"") || list.substr(at).starts_with("\"cat\"");
 }

@@ -11,7 +11,7 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::int64_t kMost = 4'000'000'000'000'000'000;
+constexpr std::int64_t kMostDecimal = 4'000'000'000'000'000'000;
 
 /// value · 10^shift, rounded half away from zero; empty where a trace cannot mean it.
 std::optional<std::int64_t> decimal(std::string_view text, int shift)
@@ -59,7 +59,7 @@ std::optional<std::int64_t> decimal(std::string_view text, int shift)
     }
     scale += left;
     for (; scale > 0 && value != 0; --scale) {
-        if (value > kMost / 10)
+        if (value > kMostDecimal / 10)
             return std::nullopt;
         value *= 10;
         roundUp = -1;
@@ -69,7 +69,7 @@ std::optional<std::int64_t> decimal(std::string_view text, int shift)
         value /= 10;
     }
     value += roundUp >= 5 ? 1 : 0;
-    if (value > kMost)
+    if (value > kMostDecimal)
         return std::nullopt;
     return isNegative ? -value : value;
 }

@@ -13,7 +13,7 @@ namespace trainyard::readers {
 namespace {
 
 constexpr Moment kOneLineOfManyProcesses = Moment(10) * 1'000'000'000; // restarting takes longer
-constexpr std::size_t kMostArguments = 10'000;
+constexpr std::size_t kMostKnownArguments = 10'000;
 
 } // namespace
 
@@ -82,7 +82,7 @@ void LogParser::addField(std::string_view key, double value, std::int64_t step)
 void LogParser::addArgument(const std::string &name, std::string value)
 {
     if (!m_knownArguments.contains(name)) {
-        if (m_knownArguments.size() >= kMostArguments)
+        if (m_knownArguments.size() >= kMostKnownArguments)
             return;
         m_knownArguments.insert(name);
         m_begunArguments.push_back(name);

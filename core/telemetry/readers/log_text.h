@@ -6,6 +6,7 @@
 
 #include "core/telemetry/recording.h"
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,16 @@ namespace trainyard::readers {
 [[nodiscard]] constexpr bool isLetter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+/// Whether the character may stand in the name of a variable, behind its first one.
+[[nodiscard]] constexpr bool isNameChar(char c)
+{
+    return isLetter(c) || isDigit(c) || c == '_';
+}
+/// Whether the number is one that was measured: "NaN KB" is none.
+[[nodiscard]] inline bool isFigure(double value)
+{
+    return std::isfinite(value) && value >= 0;
 }
 [[nodiscard]] std::string_view trimmedStart(std::string_view text);
 [[nodiscard]] std::string_view trimmed(std::string_view text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/loose_json.h"
 
+#include "core/telemetry/readers/json_text_internal.h"
 #include "core/telemetry/readers/text_scan.h"
 
 #include <charconv>
@@ -11,17 +12,12 @@ namespace trainyard::readers::measured {
 
 namespace {
 
-constexpr std::size_t kMostText = std::numeric_limits<std::uint32_t>::max() - 1;
-constexpr std::size_t kMostDepth = 512;
-
-bool isBlank(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r' || byte == '\0';
-}
+constexpr std::size_t kMostJsonText = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::size_t kMostJsonDepth = 512;
 
 std::size_t skipBlanks(std::string_view text, std::size_t at)
 {
-    while (at < text.size() && isBlank(text[at]))
+    while (at < text.size() && isJsonBlank(text[at]))
         ++at;
     return at;
 }
@@ -30,25 +26,6 @@ bool isWordByte(char byte)
 {
     return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '+'
         || byte == '-' || byte == '.' || byte == '_';
-}
-
-void appendUtf8(std::string &to, unsigned code)
-{
-    if (code < 0x80) {
-        to += static_cast<char>(code);
-    } else if (code < 0x800) {
-        to += static_cast<char>(0xc0 | code >> 6);
-        to += static_cast<char>(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        to += static_cast<char>(0xe0 | code >> 12);
-        to += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-        to += static_cast<char>(0x80 | (code & 0x3f));
-    } else {
-        to += static_cast<char>(0xf0 | code >> 18);
-        to += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-        to += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-        to += static_cast<char>(0x80 | (code & 0x3f));
-    }
 }
 
 /// Of "\uXXXX" whose digits begin at `at`; nothing where they are none.
@@ -141,7 +118,7 @@ bool LooseJson::addValue(std::size_t &at, std::uint32_t key, std::uint32_t keySi
         parent.last = index;
     }
     if (node.kind == Kind::Object || node.kind == Kind::Array) {
-        if (m_open.size() >= kMostDepth)
+        if (m_open.size() >= kMostJsonDepth)
             return m_isBroken = true, false;
         m_open.push_back({ index, 0 });
     }
@@ -168,7 +145,7 @@ bool LooseJson::addMember(std::size_t &at)
 
 bool LooseJson::read(std::string_view text, std::size_t from)
 {
-    m_text = text.substr(0, kMostText);
+    m_text = text.substr(0, kMostJsonText);
     m_nodes.assign(1, {}); // index 0 is nothing
     m_open.clear();
     m_isTruncated = m_isBroken = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/loose_value.h"
 
+#include "core/telemetry/readers/json_text_internal.h"
 #include "core/telemetry/readers/log_text.h"
 
 #include <charconv>
@@ -10,27 +11,7 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr int kDeepest = 48;
-
-void appendUtf8(std::string &text, unsigned code)
-{
-    const auto add = [&](unsigned byte) { text.push_back(static_cast<char>(byte)); };
-    if (code < 0x80) {
-        add(code);
-    } else if (code < 0x800) {
-        add(0xc0 | (code >> 6));
-        add(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        add(0xe0 | (code >> 12));
-        add(0x80 | ((code >> 6) & 0x3f));
-        add(0x80 | (code & 0x3f));
-    } else {
-        add(0xf0 | (code >> 18));
-        add(0x80 | ((code >> 12) & 0x3f));
-        add(0x80 | ((code >> 6) & 0x3f));
-        add(0x80 | (code & 0x3f));
-    }
-}
+constexpr int kDeepestValue = 48;
 
 class Parser {
 public:
@@ -65,7 +46,7 @@ private:
     {
         const char c = here();
         if (c == '{' || c == '[' || c == '(')
-            return depth < kDeepest ? container(made, depth) : broken();
+            return depth < kDeepestValue ? container(made, depth) : broken();
         if (c == '"' || c == '\'')
             return text(made);
         if (isDigit(c) || c == '-' || c == '+' || c == '.')
@@ -95,7 +76,7 @@ private:
             }
             LooseValue item, key;
             if (isMap) {
-                if (!value(key, kDeepest))
+                if (!value(key, kDeepestValue))
                     return true;
                 skipBlanks();
                 if (here() != ':') {
@@ -217,7 +198,7 @@ private:
         while (!isAtEnd() && (isLetter(here()) || isDigit(here()) || here() == '.' || here() == '_'))
             ++m_at;
         const std::string_view word = m_text.substr(start, m_at - start);
-        if (here() == '(' && !isAtEnd() && depth < kDeepest) {
+        if (here() == '(' && !isAtEnd() && depth < kDeepestValue) {
             LooseValue wrapped;
             if (!container(wrapped, depth) || wrapped.items.empty())
                 return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/megatron_memory.h"
 
+#include "core/base/units.h"
 #include "core/telemetry/readers/log_text.h"
 #include "core/telemetry/sample_names.h"
 
@@ -10,8 +11,6 @@
 namespace trainyard::readers {
 
 namespace {
-
-constexpr double kMiB = 1024.0 * 1024;
 
 struct Report {
     std::int64_t step = 0;
@@ -30,7 +29,10 @@ bool reportAt(std::string_view text, std::size_t at, Report &report)
     takeText(rest, "s");
     if (!takeText(rest, ") memory ("))
         return false;
-    report.unit = takeText(rest, "MB") ? kMiB : takeText(rest, "GB") ? kMiB * 1024 : takeText(rest, "KB") ? 1024 : 0;
+    report.unit = takeText(rest, "MB") ? kBytesPerMiB
+        : takeText(rest, "GB")         ? kBytesPerMiB * 1024
+        : takeText(rest, "KB")         ? 1024
+                                       : 0;
     if (report.unit == 0 || !takeText(rest, ")"))
         return false;
     report.step = *step;

@@ -11,7 +11,7 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kLongestName = 100, kMostWaiting = 1000;
+constexpr std::size_t kLongestTimerName = 100, kMostWaiting = 1000;
 
 /// Of those that run before the first step.
 bool isOfStart(std::string_view timer)
@@ -23,7 +23,7 @@ bool isOfStart(std::string_view timer)
 bool splitTimer(std::string_view text, std::string_view &name, std::string_view &value)
 {
     const std::size_t colon = text.find(": ");
-    if (colon == text.npos || colon > kLongestName)
+    if (colon == text.npos || colon > kLongestTimerName)
         return false;
     name = text.substr(0, colon);
     value = trimmed(text.substr(colon + 2));
@@ -65,7 +65,7 @@ bool MegatronTimers::takeOneLine(std::string_view text)
         return false;
     std::string_view rest = text.substr(at + 11);
     for (LogField field; takeField(rest, field);)
-        if (const auto value = numberIn(field.value); value && field.key.size() <= kLongestName)
+        if (const auto value = numberIn(field.value); value && field.key.size() <= kLongestTimerName)
             add(field.key, "", *value);
     return true;
 }
@@ -113,7 +113,7 @@ bool MegatronTimers::takeRank(std::string_view text, bool isOpen)
         return true;
     }
     rest = trimmed(rest);
-    if (!text.starts_with(' ') || !rest.ends_with(':') || rest.size() > kLongestName || !isLetter(rest[0]))
+    if (!text.starts_with(' ') || !rest.ends_with(':') || rest.size() > kLongestTimerName || !isLetter(rest[0]))
         return false;
     closeAll();
     while (rest.ends_with(':') || rest.ends_with('.') || rest.ends_with(' '))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/metric_names.h"
 
+#include "core/base/units.h"
 #include "core/telemetry/readers/log_text.h"
 #include "core/telemetry/sample_names.h"
 
@@ -20,7 +21,6 @@ struct Row {
     double factor;
 };
 
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr auto kRows = std::to_array<Row>({
     // Megatron-LM and what grew from it
     { "elapsed time per iteration (ms)", kStepTime, "s", 1e-3 },
@@ -58,8 +58,8 @@ constexpr auto kRows = std::to_array<Row>({
     { "loss metrics/global avg loss", kLoss, "1", 1 },
     { "time metrics/end to end(s)", kStepTime, "s", 1 },
     { "time metrics/data loading(s)", "timer.data_loading", "s", 1 },
-    { "memory/max active(gib)", kMemoryAllocated, "B", kGiB },
-    { "memory/max reserved(gib)", kMemoryReserved, "B", kGiB },
+    { "memory/max active(gib)", kMemoryAllocated, "B", kBytesPerGiB },
+    { "memory/max reserved(gib)", kMemoryReserved, "B", kBytesPerGiB },
     // NeMo, Lightning
     { "reduced train loss", kLoss, "1", 1 },
     { "train loss", kLoss, "1", 1 },

@@ -21,7 +21,7 @@ namespace {
 using namespace samples;
 
 constexpr std::string_view kMark = ":::MLLOG";
-constexpr std::size_t kMostHeld = 100'000, kMostArguments = 1000;
+constexpr std::size_t kMostHeld = 100'000, kMostRecordedArguments = 1000;
 constexpr std::size_t kStepsToTell = 8; // what steps count
 constexpr std::size_t kTimes = 127, kTimesToTell = 3; // step times that are kept; that tell what throughput counts
 constexpr double kMostTime = 7.2e12; // ms, in 2198
@@ -125,7 +125,7 @@ private:
         } else if (step >= 0 && own->isNumber()) {
             stat(key->text, *own, step, at);
         } else if (own->kind != LooseValue::Kind::Null && !own->isMap()) {
-            if (m_arguments.size() < kMostArguments && key->text.size() < 200) {
+            if (m_arguments.size() < kMostRecordedArguments && key->text.size() < 200) {
                 const auto [known, isNew] = m_arguments.try_emplace(key->text, own->shown().substr(0, 4000));
                 m_repeats += isNew ? 0 : 1;
                 if (isNew)

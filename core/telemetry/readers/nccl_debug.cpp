@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/nccl_debug.h"
 
+#include "core/telemetry/readers/reading_bounds_internal.h"
 #include "core/telemetry/readers/source_scribe.h"
 #include "core/telemetry/readers/text_scan.h"
 #include "core/telemetry/readers/training_logs.h"
@@ -13,7 +14,6 @@ namespace trainyard::readers::measured {
 
 namespace {
 
-constexpr std::int64_t kMostRanks = 1 << 24;
 constexpr std::size_t kMostWarnings = 20;
 constexpr double kShareOfDebugLines = 0.5; // of the time that reading takes
 

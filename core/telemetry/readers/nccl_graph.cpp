@@ -19,7 +19,7 @@ std::string patternOf(std::string_view number)
     return pattern > 0 && pattern < 7 ? std::string(kNames[pattern]) : "pattern " + std::string(number.substr(0, 20));
 }
 
-std::string figure(std::string_view text)
+std::string figureText(std::string_view text)
 {
     return text.empty() || text.size() > 20 ? "?" : std::string(text);
 }
@@ -43,10 +43,10 @@ Expected<Recording> readNcclGraph(const SourceText &source, const SourceOptions 
             return;
         ++scribe.source().taken;
         // newer NCCL writes 2.0 where older wrote speeds as whole numbers; GB/s of one channel both
-        scribe.note("Graph " + figure(element["id"]) + ": " + patternOf(element["pattern"]) + " of "
-            + figure(element["nchannels"]) + " channels, of each " + figure(element["speedintra"])
-            + " GB/s within a node by " + figure(element["typeintra"]) + ", " + figure(element["speedinter"])
-            + " GB/s between nodes by " + figure(element["typeinter"]));
+        scribe.note("Graph " + figureText(element["id"]) + ": " + patternOf(element["pattern"]) + " of "
+            + figureText(element["nchannels"]) + " channels, of each " + figureText(element["speedintra"])
+            + " GB/s within a node by " + figureText(element["typeintra"]) + ", " + figureText(element["speedinter"])
+            + " GB/s between nodes by " + figureText(element["typeinter"]));
     };
     const XmlEnd end = scanXml(source.text, { .open = open, .close = [](std::string_view) {} }, pace);
     if (end == XmlEnd::Stopped)

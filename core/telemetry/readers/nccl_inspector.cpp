@@ -14,7 +14,7 @@ namespace trainyard::readers::measured {
 
 namespace {
 
-constexpr std::size_t kMostPoints = 20000;
+constexpr std::size_t kMostFastest = 20000;
 constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; // as Unix time, the year 2255
 
 int smallCount(LooseJsonValue value)
@@ -114,7 +114,7 @@ private:
         const int ranks = smallCount(header["n_ranks"]), nodes = smallCount(header["nnodes"]);
         const auto key = std::tuple(operation, ranks, nodes, bytes);
         const auto known = m_fastest.find(key);
-        if (known == m_fastest.end() && m_fastest.size() >= kMostPoints)
+        if (known == m_fastest.end() && m_fastest.size() >= kMostFastest)
             return m_scribe.drop("sizes of messages beyond 20000 different ones, as points of a benchmark");
         if (known != m_fastest.end() && known->second.seconds <= microseconds * 1e-6)
             return;

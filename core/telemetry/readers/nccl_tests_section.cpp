@@ -2,6 +2,7 @@
 #include "core/telemetry/readers/nccl_tests_section.h"
 
 #include "core/telemetry/readers/collective_names.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +10,6 @@
 namespace trainyard::readers::measured {
 
 namespace {
-
-constexpr std::int64_t kMostRanks = 1 << 24;
 
 /// Ranks of which a bus bandwidth of `ratio` times the algorithm bandwidth speaks, for an operation whose ratio depends
 /// on them; 0: not to be told.

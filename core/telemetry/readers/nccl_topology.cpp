@@ -39,9 +39,9 @@ struct NcclHost {
     double pcie = 0; // of the slowest GPU's slot
 };
 
-class Topology {
+class DeviceTree {
 public:
-    explicit Topology(SourceScribe &scribe)
+    explicit DeviceTree(SourceScribe &scribe)
         : m_scribe(scribe)
     {
     }
@@ -184,7 +184,7 @@ Expected<Recording> readNcclTopology(const SourceText &source, const SourceOptio
 {
     SourceScribe scribe(source, SourceKind::NcclTopology);
     ReadingPace pace(source, options);
-    Topology topology(scribe);
+    DeviceTree topology(scribe);
     const XmlEnd end = scanXml(source.text,
         { .open = [&](const XmlElement &element) { topology.open(element); },
             .close = [&](std::string_view name) { topology.close(name); } },

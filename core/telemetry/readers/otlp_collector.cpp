@@ -22,7 +22,7 @@ struct OtlpName {
 };
 
 /// Megatron-LM's metrics.
-constexpr std::array<OtlpName, 7> kNames { {
+constexpr std::array<OtlpName, 7> kOtlpNames { {
     { "megatron.training.step_duration_ms", samples::kStepTime, "s", 1e-3 },
     { "megatron.training.loss", samples::kLoss, "1", 1 },
     { "megatron.training.throughput_tflops", samples::kTflopsPerGpu, "TFLOP/s", 1 },
@@ -33,7 +33,7 @@ constexpr std::array<OtlpName, 7> kNames { {
 } };
 
 /// The rank that attributes of a resource tell, as Megatron-LM's "service.instance.id" = "run-rank3"; -1: none.
-int rankOf(const MetricLabels &attributes)
+int rankOfResource(const MetricLabels &attributes)
 {
     for (const char *key : { "rank", "dl.rank", "dl.global_rank", "process.rank" })
         if (const auto rank = integerIn(labelOf(attributes, key)); rank && *rank >= 0 && *rank < (1 << 30))
@@ -54,7 +54,7 @@ RecordedWork workOf(std::string_view name)
                                                                         : RecordedWork::Annotation;
 }
 
-bool isTime(std::int64_t nanoseconds)
+bool isUnixTime(std::int64_t nanoseconds)
 {
     return nanoseconds > 0 && nanoseconds < std::numeric_limits<std::int64_t>::max() / 2;
 }
@@ -70,7 +70,7 @@ OtlpCollector::OtlpCollector(const SourceText &source, SourceKind kind, OtlpHist
 
 void OtlpCollector::setResource(const MetricLabels &attributes)
 {
-    m_rank = rankOf(attributes);
+    m_rank = rankOfResource(attributes);
     m_host = labelOf(attributes, "host.name");
     m_place.clear();
     for (const char *key : { "host.name", "service.instance.id", "service.name" })
@@ -84,7 +84,7 @@ void OtlpCollector::setResource(const MetricLabels &attributes)
 
 void OtlpCollector::add(const OtlpMetric &metric, OtlpPoint point)
 {
-    if (!isTime(point.time))
+    if (!isUnixTime(point.time))
         return m_scribe.drop("points without a time");
     std::string where = m_rank >= 0 ? m_host : m_place, labels;
     for (const auto &[key, value] : point.attributes)
@@ -95,8 +95,8 @@ void OtlpCollector::add(const OtlpMetric &metric, OtlpPoint point)
     const auto [known, isNew] = m_index.try_emplace(key, m_collected.size());
     if (isNew) {
         Collected made { .metric = metric };
-        const auto named = std::ranges::find(kNames, metric.name, &OtlpName::metric);
-        const bool isKnown = named != kNames.end();
+        const auto named = std::ranges::find(kOtlpNames, metric.name, &OtlpName::metric);
+        const bool isKnown = named != kOtlpNames.end();
         made.series.name = isKnown && named->name ? named->name : "otlp." + metric.name;
         made.series.unit = isKnown ? named->unit : metric.unit;
         made.series.rank = m_rank;
@@ -198,7 +198,7 @@ std::vector<OtlpCollector::HostSpan> &OtlpCollector::streamOf(const std::string 
 void OtlpCollector::add(const OtlpSpan &span)
 {
     constexpr std::int64_t kLongest = std::int64_t(1) << 60; // ns, 36 years
-    if (!isTime(span.start) || !isTime(span.end) || span.end < span.start || span.end - span.start > kLongest)
+    if (!isUnixTime(span.start) || !isUnixTime(span.end) || span.end < span.start || span.end - span.start > kLongest)
         return m_scribe.drop("spans without a time");
     const std::string name = shortened(span.name, 200);
     streamOf(m_scope.empty() ? "spans" : m_scope)
@@ -216,7 +216,7 @@ void OtlpCollector::add(const OtlpSpan &span)
 
 void OtlpCollector::addLog(std::string_view body, std::int64_t time)
 {
-    if (!isTime(time))
+    if (!isUnixTime(time))
         return m_scribe.drop("log records without a time");
     streamOf("log records").push_back({ time, 0, m_nameOf(shortened(printable(body), 200)), RecordedWork::Annotation });
     ++m_scribe.source().taken;

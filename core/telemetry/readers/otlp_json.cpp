@@ -11,7 +11,7 @@ namespace trainyard::readers::measured {
 
 namespace {
 
-std::string textOf(LooseJsonValue value)
+std::string anyValueText(LooseJsonValue value)
 {
     for (const char *kind : { "stringValue", "intValue", "doubleValue", "boolValue", "bytesValue" })
         if (const LooseJsonValue scalar = value[kind])
@@ -28,7 +28,7 @@ MetricLabels attributesOf(LooseJsonValue holder)
 {
     MetricLabels attributes;
     for (const LooseJsonValue one : holder["attributes"])
-        attributes.emplace_back(one["key"].text(), textOf(one["value"]));
+        attributes.emplace_back(one["key"].text(), anyValueText(one["value"]));
     return attributes;
 }
 
@@ -77,7 +77,7 @@ private:
             return m_to.add(OtlpSpan { item["name"].text(), timeOf(item, "startTimeUnixNano"),
                 timeOf(item, "endTimeUnixNano"), attributesOf(item) });
         const std::int64_t time = timeOf(item, "timeUnixNano");
-        m_to.addLog(textOf(item["body"]), time > 0 ? time : timeOf(item, "observedTimeUnixNano"));
+        m_to.addLog(anyValueText(item["body"]), time > 0 ? time : timeOf(item, "observedTimeUnixNano"));
     }
 
     void addMetric(LooseJsonValue item)

@@ -16,7 +16,7 @@ namespace trainyard::readers::measured {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-constexpr std::int64_t kMostRanks = 10'000'000, kMostOfNode = 1024;
+constexpr std::int64_t kMostOfCluster = 10'000'000, kMostOfNode = 1024;
 
 int wholeWithin(LooseJsonValue value, std::int64_t most, int otherwise)
 {
@@ -43,7 +43,7 @@ public:
         const bool isGpu = machine["device"].text() != "cpu" && bool(device);
         RecordedNodes nodes;
         nodes.gpu = isGpu ? device["name"].text() : processor["name"].text();
-        nodes.count = std::max(1, wholeWithin(machine["nodes"], kMostRanks, 1));
+        nodes.count = std::max(1, wholeWithin(machine["nodes"], kMostOfCluster, 1));
         nodes.gpus = std::max(1, wholeWithin(machine["ranks_per_node"], kMostOfNode, 1));
         int devices = 0;
         for ([[maybe_unused]] const LooseJsonValue each : machine["devices"])
@@ -88,8 +88,8 @@ public:
                 return m_scribe.drop("reads and writes that the host's memory answered, not a drive");
         } else if (what == "collective") {
             point.what = collectiveNamed(sample["operation"].text());
-            point.ranks = wholeWithin(sample["ranks"], kMostRanks, 0);
-            point.nodes = wholeWithin(sample["nodes"], kMostRanks, 1);
+            point.ranks = wholeWithin(sample["ranks"], kMostOfCluster, 0);
+            point.nodes = wholeWithin(sample["nodes"], kMostOfCluster, 1);
             point.busBytesPerSecond = point.bytesPerSecond * busFactor(point.what, point.ranks);
         }
         static constexpr std::array kCopies { "host_to_gpu", "gpu_to_host", "gpu_to_gpu" };

@@ -10,16 +10,11 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostCommands = 100'000, kMostWords = 20'000, kMostDirectives = 1000, kLongestValue = 1 << 18;
+constexpr std::size_t kMostCommands = 100'000, kMostWords = 20'000, kMostDirectives = 1000, kLongestVariable = 1 << 18;
 
 bool isOneOf(std::string_view text, std::initializer_list<std::string_view> names)
 {
     return std::ranges::find(names, text) != names.end();
-}
-
-bool isNameChar(char c)
-{
-    return isLetter(c) || isDigit(c) || c == '_';
 }
 
 } // namespace
@@ -164,10 +159,10 @@ void ShellScript::assign(const std::string &name, Words value, bool isAppended)
     if (isAppended && known != m_variables.end()) {
         if (known->second.size() == 1 && value.size() == 1 && !known->second[0].starts_with("--")) {
             known->second[0] += value[0];
-            known->second[0].resize(std::min(known->second[0].size(), kLongestValue));
+            known->second[0].resize(std::min(known->second[0].size(), kLongestVariable));
         } else if (known->second.size() == 1 && value.size() == 1) {
             known->second[0] += (value[0].starts_with(' ') ? "" : " ") + value[0];
-            known->second[0].resize(std::min(known->second[0].size(), kLongestValue));
+            known->second[0].resize(std::min(known->second[0].size(), kLongestVariable));
         } else {
             for (std::string &one : value)
                 if (known->second.size() < kMostWords)
@@ -207,7 +202,7 @@ ShellScript::Words ShellScript::list()
 
 ShellScript::Words ShellScript::wordsOf(std::string_view text)
 {
-    const ShellScript inner(text.substr(0, kLongestValue));
+    const ShellScript inner(text.substr(0, kLongestVariable));
     Words words;
     for (const Words &command : inner.commands())
         for (const std::string &word : command)

@@ -11,12 +11,7 @@ namespace trainyard::readers {
 namespace {
 
 constexpr std::size_t kMostMade = std::size_t(32) << 20, kMostFields = 20'000, kLongestWord = 1 << 18;
-constexpr int kMostDepth = 16;
-
-bool isNameChar(char c)
-{
-    return isLetter(c) || isDigit(c) || c == '_';
-}
+constexpr int kMostExpansionDepth = 16;
 
 } // namespace
 
@@ -207,7 +202,7 @@ void ShellScript::braced(Word &word, bool isQuoted)
     }
     const bool hasColon = takeText(rest, ":");
     const char how = rest.empty() ? '\0' : rest.front();
-    if (name.empty() || (how != '-' && how != '=' && how != '+' && how != '?') || ++m_depth > kMostDepth) {
+    if (name.empty() || (how != '-' && how != '=' && how != '+' && how != '?') || ++m_depth > kMostExpansionDepth) {
         skipBracket('{', '}');
         return add(word, unknown);
     }

@@ -17,21 +17,21 @@ using measured::TextLines;
 using measured::trimmed;
 
 /// "SwitchName=s0 Nodes=dev[0-5]" as keys, in lower case, and values.
-struct Setting {
+struct KeyedValue {
     std::string key;
     std::string_view value;
 };
 
-std::vector<Setting> settingsOf(std::string_view line)
+std::vector<KeyedValue> settingsOf(std::string_view line)
 {
-    std::vector<Setting> settings;
+    std::vector<KeyedValue> settings;
     for (const std::string_view field : fieldsOf(line.substr(0, line.find('#'))))
         if (const auto equals = field.find('='); equals != std::string_view::npos && equals > 0)
             settings.push_back({ lowered(field.substr(0, equals)), field.substr(equals + 1) });
     return settings;
 }
 
-bool startsAnEntry(const std::vector<Setting> &settings)
+bool startsAnEntry(const std::vector<KeyedValue> &settings)
 {
     return !settings.empty()
         && (settings[0].key == "switchname" || settings[0].key == "blockname" || settings[0].key == "blocksizes");

@@ -18,9 +18,9 @@ using measured::trimmed;
 
 constexpr std::array<std::string_view, 5> kPlugins { "tree", "block", "flat", "ring", "torus3d" };
 constexpr std::array<std::string_view, 4> kLists { "switches", "blocks", "rings", "toruses" };
-constexpr std::array<std::string_view, 4> kNames { "switch", "block", "ring", "name" };
+constexpr std::array<std::string_view, 4> kNameKeys { "switch", "block", "ring", "name" };
 
-bool isOneOf(std::span<const std::string_view> words, std::string_view word)
+bool holds(std::span<const std::string_view> words, std::string_view word)
 {
     return std::ranges::find(words, word) != words.end();
 }
@@ -98,7 +98,7 @@ public:
             topology.name = line.value;
         } else if (line.depth == m_depth && line.key == "cluster_default") {
             topology.isDefault = line.value == "true" || line.value == "yes";
-        } else if (line.depth == m_depth && isOneOf(kPlugins, line.key)) {
+        } else if (line.depth == m_depth && holds(kPlugins, line.key)) {
             topology.plugin = line.key;
         } else if (line.depth > m_depth) {
             addInside(topology, line, isFinished);
@@ -112,7 +112,7 @@ public:
 private:
     void addInside(Topology &topology, const YamlLine &line, bool isFinished)
     {
-        if (!line.isItem && (isOneOf(kLists, line.key) || line.key == "block_sizes") && canBeginList(line)) {
+        if (!line.isItem && (holds(kLists, line.key) || line.key == "block_sizes") && canBeginList(line)) {
             m_list = line.key == "block_sizes" ? "block_sizes" : "entries";
             m_entryDepth = 0;
             if (line.key == "block_sizes" && !line.value.empty())
@@ -139,7 +139,7 @@ private:
     {
         if (line.depth == m_entryDepth) {
             m_parent = line.key;
-            if (isOneOf(kNames, line.key)) {
+            if (holds(kNameKeys, line.key)) {
                 entry.name = line.value;
             } else if (line.key == "nodes" || line.key == "children") {
                 entry.isWhole = expandHosts(line.value, entry.below) && entry.isWhole;
@@ -160,7 +160,7 @@ private:
     std::size_t m_named = 0;
 };
 
-void write(SourceScribe &scribe, Topology &topology)
+void writeTopology(SourceScribe &scribe, Topology &topology)
 {
     std::set<std::string> known;
     for (Entry &entry : topology.entries) {
@@ -200,7 +200,7 @@ int looksLikeSlurmYaml(std::string_view, std::string_view head)
             && !(line.isItem && (line.key == "topology" || line.key == "cluster_default")))
             return 0;
         hasTopology |= line.isItem && (line.key == "topology" || line.key == "cluster_default");
-        if (hasTopology && !line.isItem && isOneOf(kPlugins, line.key))
+        if (hasTopology && !line.isItem && holds(kPlugins, line.key))
             return 92;
     }
     return 0;
@@ -227,7 +227,7 @@ Expected<Recording> readSlurmYaml(const SourceText &source, const SourceOptions 
     scribe.drop("topologies that are not the cluster's default", static_cast<std::int64_t>(all.size()) - 1);
     if (all.size() > 1)
         scribe.note("Of its " + std::to_string(all.size()) + " topologies " + chosen->name + " is read");
-    write(scribe, *chosen);
+    writeTopology(scribe, *chosen);
     if (scribe.recording().switches.empty() && chosen->plugin == "flat")
         scribe.note("Its topology is flat: it tells nothing of switches, nor which nodes there are");
     else if (scribe.recording().switches.empty())

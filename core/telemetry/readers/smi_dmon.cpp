@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/units.h"
 #include "core/telemetry/readers/smi_columns.h"
 #include "core/telemetry/readers/smi_tables.h"
 #include "core/telemetry/readers/text_scan.h"
@@ -10,9 +11,7 @@ namespace trainyard::readers::measured {
 
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-
-std::vector<std::string_view> cellsOf(std::string_view line)
+std::vector<std::string_view> dmonCellsOf(std::string_view line)
 {
     return line.find(',') != std::string_view::npos ? fieldsAt(line, ',') : fieldsOf(line);
 }
@@ -22,7 +21,7 @@ std::vector<std::string_view> headerOf(std::string_view line)
 {
     if (!line.starts_with('#'))
         return {};
-    auto names = cellsOf(trimmed(line.substr(1)));
+    auto names = dmonCellsOf(trimmed(line.substr(1)));
     const auto has = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
     return has("gpu") && names.size() > 1 ? names : std::vector<std::string_view>();
 }
@@ -33,7 +32,7 @@ bool isProcessTable(const std::vector<std::string_view> &names)
 }
 
 /// Nanoseconds of "20240501" and "12:00:00"; either may be empty.
-std::int64_t timeOf(std::string_view date, std::string_view time)
+std::int64_t dateTimeOf(std::string_view date, std::string_view time)
 {
     const std::string day = date.size() == 8
         ? std::string(date.substr(0, 4)).append("-").append(date.substr(4, 2)).append("-").append(date.substr(6, 2))
@@ -56,12 +55,12 @@ public:
             if (const auto names = headerOf(line); !names.empty())
                 m_names.assign(names.begin(), names.end()), m_columns.clear();
             else if (m_columns.empty() && !m_names.empty())
-                setUnits(cellsOf(trimmed(line.substr(1))));
+                setUnits(dmonCellsOf(trimmed(line.substr(1))));
             return;
         }
         if (m_columns.empty())
             setUnits({}); // "nounit" leaves the second line out
-        const auto cells = cellsOf(line);
+        const auto cells = dmonCellsOf(line);
         if (cells.size() < m_names.size() || !isFinished) {
             m_scribe.source().isTruncated |= !isFinished;
             return m_scribe.drop(isFinished ? "lines that are no row" : "a last line that is cut");
@@ -128,10 +127,10 @@ private:
     std::int64_t momentOf(const std::vector<std::string_view> &cells, const std::string &gpu)
     {
         if (m_hasClock || m_hasDate)
-            return timeOf(cellAt(cells, "Date"), cellAt(cells, "Time"));
+            return dateTimeOf(cellAt(cells, "Date"), cellAt(cells, "Time"));
         const std::int64_t row = m_rows[gpu];
         m_hasGuessedTimes |= row > 0;
-        return row * kSecond;
+        return row * kNanosecondsPerSecond;
     }
 
     SourceScribe m_scribe;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/units.h"
 #include "core/telemetry/readers/smi_columns.h"
 #include "core/telemetry/readers/smi_tables.h"
 #include "core/telemetry/readers/text_scan.h"
@@ -9,8 +10,6 @@
 namespace trainyard::readers::measured {
 
 namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 /// Fields whose names nvidia-smi --help-query-gpu lists and that hardly anything else has for a column.
 bool isQueryHeader(std::string_view line)
@@ -103,7 +102,7 @@ private:
         }
         const std::int64_t row = m_rows[where];
         m_hasGuessedTimes |= row > 0;
-        return row * kSecond;
+        return row * kNanosecondsPerSecond;
     }
 
     SourceScribe m_scribe;

@@ -18,7 +18,7 @@ using measured::fieldsOf;
 using measured::TextLines;
 using measured::withoutWrappers;
 
-constexpr std::size_t kMostDevices = 512; // of one matrix
+constexpr std::size_t kMostMatrixDevices = 512; // of one matrix
 constexpr int kMostLinks = 18; // that any GPU has; more between all pairs take switches
 
 bool isGpuLabel(std::string_view word)
@@ -32,7 +32,7 @@ std::vector<std::string> devicesOf(std::string_view line)
 {
     std::vector<std::string> devices;
     for (const std::string_view field : fieldsOf(line)) {
-        if (field == "CPU" || field == "NUMA" || field == "GPU" || devices.size() == kMostDevices)
+        if (field == "CPU" || field == "NUMA" || field == "GPU" || devices.size() == kMostMatrixDevices)
             break;
         devices.emplace_back(field);
     }
@@ -132,7 +132,7 @@ int trainingNics(const Matrix &matrix, SourceScribe &scribe)
     return near > 0 ? near : all;
 }
 
-void write(const SourceText &source, const Matrix &matrix, SourceScribe &scribe)
+void writeNodes(const SourceText &source, const Matrix &matrix, SourceScribe &scribe)
 {
     RecordedNodes node;
     node.gpus = matrix.gpus();
@@ -218,7 +218,7 @@ Expected<Recording> readSmiTopology(const SourceText &source, const SourceOption
     }
     if (matrix.rows.empty())
         return refusal(source, "It is a matrix of nvidia-smi topo -m without a row of a GPU");
-    write(source, matrix, scribe);
+    writeNodes(source, matrix, scribe);
     return scribe.finish();
 }
 

@@ -2,16 +2,16 @@
 #include "core/telemetry/readers/source_scribe.h"
 
 #include "core/base/printable.h"
+#include "core/telemetry/readers/log_text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace trainyard::readers::measured {
 
 namespace {
 
-constexpr std::size_t kMostNotes = 40;
+constexpr std::size_t kMostScribeNotes = 40;
 constexpr std::size_t kPaceBytes = std::size_t(1) << 20;
 
 /// Calls `visit` with every moment of the recording.
@@ -39,11 +39,6 @@ bool isTime(std::int64_t unixNanoseconds, std::int64_t duration = 0)
 {
     const bool isStart = unixNanoseconds >= 0 && unixNanoseconds < kLatest;
     return (isStart || unixNanoseconds == SourceScribe::kNoTime) && duration >= 0 && duration < kLatest / 16;
-}
-
-bool isFigure(double value)
-{
-    return std::isfinite(value) && value >= 0;
 }
 
 template <class T> void keep(std::vector<T> &values, const std::vector<std::size_t> &kept)
@@ -112,7 +107,7 @@ void SourceScribe::note(std::string sentence)
 {
     auto &notes = source().notes;
     sentence = shortened(printable(sentence), 400);
-    if (!sentence.empty() && notes.size() < kMostNotes && std::ranges::find(notes, sentence) == notes.end())
+    if (!sentence.empty() && notes.size() < kMostScribeNotes && std::ranges::find(notes, sentence) == notes.end())
         notes.push_back(std::move(sentence));
 }
 

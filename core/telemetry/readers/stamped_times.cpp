@@ -9,7 +9,7 @@ namespace {
 
 constexpr Moment kDay = Moment(86'400) * 1'000'000'000;
 constexpr double kOtherAttempt = 100; // usual steps without a line
-constexpr std::size_t kLines = 8, kDifferences = 127, kEnough = 3, kMostHeld = 4'096;
+constexpr std::size_t kLines = 8, kDifferences = 127, kEnough = 3, kMostHeldDifferences = 4'096;
 
 } // namespace
 
@@ -17,7 +17,7 @@ void StampedTimes::add(std::int64_t step, Moment at)
 {
     if (!m_stamps.empty()) {
         const Difference own { step, step - m_stamps.back().step, at - m_stamps.back().at };
-        if (own.steps > 0 && own.time > 0 && m_held.size() < kMostHeld) {
+        if (own.steps > 0 && own.time > 0 && m_held.size() < kMostHeldDifferences) {
             m_held.push_back(own);
             m_latest.push_back(static_cast<double>(own.time) / static_cast<double>(own.steps));
             if (m_latest.size() > kDifferences)

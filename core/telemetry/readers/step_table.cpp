@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostColumns = 2000;
 
 /// Cells of a line of CSV; quotes are taken off, doubled ones are one.
-std::vector<std::string> cellsOf(std::string_view line)
+std::vector<std::string> csvCellsOf(std::string_view line)
 {
     std::vector<std::string> cells(1);
     bool isQuoted = false;
@@ -36,7 +36,7 @@ std::vector<std::string> headingOf(std::string_view text)
 {
     LogLines lines(text);
     LogLine line;
-    return lines.next(line) && line.text.size() < 100000 ? cellsOf(trimmed(line.text)) : std::vector<std::string>();
+    return lines.next(line) && line.text.size() < 100000 ? csvCellsOf(trimmed(line.text)) : std::vector<std::string>();
 }
 
 /// "llama-7b - train/loss" of wandb is "train/loss"; its "…__MIN" and "…__MAX" repeat it.
@@ -54,7 +54,7 @@ Expected<Recording> readTable(const SourceText &source, const SourceOptions &opt
     LogLines lines(source.text);
     LogLine line;
     const std::vector<std::string> heading =
-        lines.next(line) ? cellsOf(trimmed(line.text)) : std::vector<std::string>();
+        lines.next(line) ? csvCellsOf(trimmed(line.text)) : std::vector<std::string>();
     std::vector<MetricName> metrics;
     for (const std::string &column : heading) {
         // DeepSpeed's files are named "Train_Samples_train_loss"
@@ -70,7 +70,7 @@ Expected<Recording> readTable(const SourceText &source, const SourceOptions &opt
             return std::unexpected(Error { ErrorCode::Cancelled, source.file, "cancelled", "" });
         if (line.isOpen)
             made.isTruncated = true;
-        const auto cells = cellsOf(trimmed(line.text));
+        const auto cells = csvCellsOf(trimmed(line.text));
         const auto step = numberIn(cells.front());
         if (!step || !(std::abs(*step) < 1e15) || line.isOpen) {
             drop(made, "rows without a step");

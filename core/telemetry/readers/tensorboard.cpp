@@ -2,6 +2,7 @@
 #include "core/telemetry/readers/tensorboard.h"
 
 #include "core/telemetry/readers/metric_names.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 #include "core/telemetry/readers/series_book.h"
 #include "core/telemetry/readers/wire_message.h"
 #include "core/telemetry/sample_names.h"
@@ -16,8 +17,6 @@ namespace trainyard::readers {
 namespace {
 
 constexpr std::size_t kFrame = 16; // around the data of a record
-constexpr std::size_t kMostArguments = 5000;
-constexpr double kMostSeconds = 7.2e9; // in 2198
 
 /// Tables of CRC-32C, eight bytes at a time.
 using CrcTables = std::array<std::array<std::uint32_t, 256>, 8>;
@@ -154,7 +153,7 @@ private:
         if (message.isBroken())
             return drop(m_source, "records that are no events");
         ++m_source.taken;
-        const bool hasTime = time > 0 && time < kMostSeconds;
+        const bool hasTime = time > 0 && time < kMostUnixSeconds;
         m_isOfStep = false;
         WireMessage values(summary);
         for (WireField field; values.next(field);)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/command_options.h"
 #include "core/telemetry/readers/log_text.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 #include "core/telemetry/readers/series_book.h"
 #include "core/telemetry/readers/training_script.h"
 
@@ -11,9 +12,9 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostText = std::size_t(4) << 20, kLongestList = 20000;
+constexpr std::size_t kLongestList = 20000;
 
-std::string_view withoutComment(std::string_view line)
+std::string_view withoutTomlComment(std::string_view line)
 {
     char quote = '\0';
     for (std::size_t i = 0; i < line.size(); ++i)
@@ -27,12 +28,12 @@ std::string_view withoutComment(std::string_view line)
 }
 
 /// Lines without comments, those of a list joined.
-template <class Take> void walk(std::string_view text, Take take)
+template <class Take> void walkLines(std::string_view text, Take take)
 {
     std::string joined;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view line = trimmed(withoutComment(text.substr(at, end - at)));
+        const std::string_view line = trimmed(withoutTomlComment(text.substr(at, end - at)));
         at = end + 1;
         if (joined.empty() && line.find('=') != line.npos && line.find('[') != line.npos && line.find(']') == line.npos)
             joined = line;
@@ -68,7 +69,7 @@ int looksLikeTorchtitanToml(std::string_view, std::string_view head)
         return 0;
     int keys = 0;
     bool hasSection = false;
-    walk(head, [&](std::string_view line) {
+    walkLines(head, [&](std::string_view line) {
         hasSection = hasSection || line == "[training]" || line == "[parallelism]";
         const std::string_view key = trimmed(line.substr(0, line.find('=')));
         keys += std::ranges::find(kKeys, key) != kKeys.end() ? 1 : 0;
@@ -78,14 +79,14 @@ int looksLikeTorchtitanToml(std::string_view, std::string_view head)
 
 Expected<Recording> readTorchtitanToml(const SourceText &source, const SourceOptions &)
 {
-    if (source.text.size() > kMostText)
+    if (source.text.size() > kMostSettingsText)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             "It looks like a torchtitan configuration, but is longer than 4 MiB", "" });
     Recording recording = recordingOf(source, SourceKind::TorchtitanToml);
     RecordedSource &made = recording.sources.front();
     CommandOptions all;
     std::string section;
-    walk(source.text, [&](std::string_view line) {
+    walkLines(source.text, [&](std::string_view line) {
         if (line.starts_with('[')) {
             const std::size_t end = line.find(']');
             section = end == line.npos ? "" : argumentName(trimmed(line.substr(1, end - 1)));

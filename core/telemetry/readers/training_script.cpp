@@ -4,6 +4,7 @@
 #include "core/telemetry/readers/command_options.h"
 #include "core/telemetry/readers/log_text.h"
 #include "core/telemetry/readers/mlperf_settings.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 #include "core/telemetry/readers/series_book.h"
 #include "core/telemetry/readers/shell_script.h"
 
@@ -13,8 +14,6 @@
 namespace trainyard::readers {
 
 namespace {
-
-constexpr std::size_t kMostText = std::size_t(4) << 20;
 
 constexpr std::array<std::string_view, 12> kOptions { "--tensor-model-parallel-size", "--pipeline-model-parallel-size",
     "--micro-batch-size", "--global-batch-size", "--num-layers", "--hidden-size", "--num-attention-heads",
@@ -88,7 +87,7 @@ int looksLikeTrainingScript(std::string_view fileName, std::string_view head)
 
 Expected<Recording> readTrainingScript(const SourceText &source, const SourceOptions &)
 {
-    if (source.text.size() > kMostText)
+    if (source.text.size() > kMostSettingsText)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             "It looks like a script that starts a training, but is longer than 4 MiB", "" });
     Recording recording = recordingOf(source, SourceKind::MegatronArguments);

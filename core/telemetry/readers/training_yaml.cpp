@@ -3,6 +3,7 @@
 // that a plan is made of.
 #include "core/telemetry/readers/command_options.h"
 #include "core/telemetry/readers/log_text.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 #include "core/telemetry/readers/series_book.h"
 #include "core/telemetry/readers/shell_script.h"
 #include "core/telemetry/readers/training_script.h"
@@ -13,7 +14,7 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostText = std::size_t(4) << 20, kMostNesting = 64;
+constexpr std::size_t kMostYamlNesting = 64;
 
 struct YamlEntry {
     std::size_t indent = 0;
@@ -21,7 +22,7 @@ struct YamlEntry {
 };
 
 /// Where the comment of a line begins: a '#' at its start or behind a blank, outside quotes.
-std::string_view withoutComment(std::string_view line)
+std::string_view withoutYamlComment(std::string_view line)
 {
     char quote = '\0';
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -38,7 +39,7 @@ std::string_view withoutComment(std::string_view line)
 
 bool entryOf(std::string_view line, YamlEntry &entry)
 {
-    line = withoutComment(line);
+    line = withoutYamlComment(line);
     entry.indent = std::min(line.find_first_not_of(' '), line.size());
     const std::string_view text = trimmed(line);
     if (text.empty() || text.starts_with("- ") || text == "-" || text.starts_with("---"))
@@ -55,7 +56,7 @@ bool entryOf(std::string_view line, YamlEntry &entry)
     return true;
 }
 
-template <class Take> void walk(std::string_view text, Take take)
+template <class Take> void walkEntries(std::string_view text, Take take)
 {
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -84,7 +85,7 @@ int looksLikeTrainingYaml(std::string_view, std::string_view head)
         return 0;
     bool hasArguments = false;
     int trainings = 0;
-    walk(head, [&](const YamlEntry &entry, bool) {
+    walkEntries(head, [&](const YamlEntry &entry, bool) {
         hasArguments = hasArguments || (entry.indent == 0 && entry.key == "MODEL_ARGS" && entry.value.empty());
         trainings += isOfTraining(argumentName(entry.key)) ? 1 : 0;
     });
@@ -93,7 +94,7 @@ int looksLikeTrainingYaml(std::string_view, std::string_view head)
 
 Expected<Recording> readTrainingYaml(const SourceText &source, const SourceOptions &)
 {
-    if (source.text.size() > kMostText)
+    if (source.text.size() > kMostSettingsText)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             "It looks like YAML of a training's arguments, but is longer than 4 MiB", "" });
     Recording recording = recordingOf(source, SourceKind::MegatronArguments);
@@ -105,12 +106,12 @@ Expected<Recording> readTrainingYaml(const SourceText &source, const SourceOptio
         std::string name;
     };
     std::vector<Section> open;
-    walk(source.text, [&](const YamlEntry &entry, bool isLast) {
+    walkEntries(source.text, [&](const YamlEntry &entry, bool isLast) {
         while (!open.empty() && open.back().indent >= entry.indent)
             open.pop_back();
         const bool isMap = entry.value.empty() || entry.value.starts_with('&');
         if (isMap) {
-            if (open.size() < kMostNesting)
+            if (open.size() < kMostYamlNesting)
                 open.push_back({ entry.indent, std::string(entry.key) });
             return;
         }

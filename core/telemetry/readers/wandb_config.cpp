@@ -2,6 +2,7 @@
 // config.yaml of a wandb run: "key:", below it "value: …" or a map two blanks deeper. No YAML beyond that is needed.
 #include "core/telemetry/readers/log_lines.h"
 #include "core/telemetry/readers/log_text.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 #include "core/telemetry/readers/series_book.h"
 #include "core/telemetry/readers/wandb_file.h"
 
@@ -9,9 +10,7 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostArguments = 5000;
-
-std::string_view unquoted(std::string_view text)
+std::string_view yamlUnquoted(std::string_view text)
 {
     text = trimmed(text);
     const bool isQuoted = text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0];
@@ -42,7 +41,7 @@ Expected<Recording> readWandbConfig(const SourceText &source, const SourceOption
         if (text.starts_with('#') || colon == text.npos || colon > 200 || line.isOpen
             || recording.arguments.size() >= kMostArguments)
             continue;
-        const std::string_view name = unquoted(text.substr(0, colon)), value = unquoted(text.substr(colon + 1));
+        const std::string_view name = yamlUnquoted(text.substr(0, colon)), value = yamlUnquoted(text.substr(colon + 1));
         if (indent == 0) {
             key = name;
             isInValue = false;

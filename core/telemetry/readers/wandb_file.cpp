@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/wandb_file.h"
 
+#include "core/base/units.h"
 #include "core/telemetry/readers/log_text.h"
 #include "core/telemetry/readers/loose_value.h"
 #include "core/telemetry/readers/metric_names.h"
+#include "core/telemetry/readers/reading_bounds_internal.h"
 #include "core/telemetry/readers/series_book.h"
 #include "core/telemetry/readers/wandb_frames.h"
 #include "core/telemetry/readers/wire_message.h"
@@ -19,9 +21,6 @@ namespace trainyard::readers {
 namespace {
 
 using namespace samples;
-
-constexpr std::size_t kMostArguments = 5000;
-constexpr double kMiB = 1024.0 * 1024, kMostSeconds = 7.2e9;
 
 /// What wandb's monitor calls the quantities of a GPU, behind "gpu.0.".
 struct GpuRow {
@@ -67,7 +66,7 @@ std::optional<Moment> momentOf(std::string_view bytes)
     for (WireField field; message.next(field);)
         if (field.type == 0 && (field.number == 1 || field.number == 2))
             (field.number == 1 ? seconds : nanoseconds) = field.value;
-    if (seconds == 0 || double(seconds) > kMostSeconds || nanoseconds > 999'999'999)
+    if (seconds == 0 || double(seconds) > kMostUnixSeconds || nanoseconds > 999'999'999)
         return std::nullopt;
     return static_cast<Moment>(seconds * 1'000'000'000 + nanoseconds);
 }
@@ -158,7 +157,7 @@ private:
             const MetricName metric = metricOfTag(key);
             m_book.addStep(metric.name, metric.unit, static_cast<std::int64_t>(at), value * metric.factor);
         }
-        if (stamp && *stamp > 0 && *stamp < kMostSeconds)
+        if (stamp && *stamp > 0 && *stamp < kMostUnixSeconds)
             m_book.addMoment(kStepEnded, "1", static_cast<Moment>(std::llround(*stamp * 1e6)) * 1000, at);
     }
 
@@ -204,7 +203,7 @@ private:
             key == "cpu" || key == "disk" || key == "memory" || key == "memory_percent" || key == "proc.memory.percent";
         const bool isMegabytes = key.ends_with("MB");
         m_book.addMoment("log." + std::string(key), isShare || isMegabytes ? (isShare ? "%" : "B") : "1", at,
-            isMegabytes ? value * kMiB : value, host);
+            isMegabytes ? value * kBytesPerMiB : value, host);
     }
 
     /// Of a counter of bytes since the start.

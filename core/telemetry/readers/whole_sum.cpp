@@ -9,14 +9,14 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr int kMostDepth = 40;
-constexpr std::int64_t kMost = std::int64_t(1) << 53;
+constexpr int kMostSumDepth = 40;
+constexpr std::int64_t kMostExact = std::int64_t(1) << 53;
 
 using Value = std::optional<std::int64_t>;
 
 Value bounded(double value, std::int64_t exact)
 {
-    return std::abs(value) <= static_cast<double>(kMost) ? Value(exact) : std::nullopt;
+    return std::abs(value) <= static_cast<double>(kMostExact) ? Value(exact) : std::nullopt;
 }
 
 class Sum {
@@ -67,13 +67,14 @@ private:
             if (how != '*')
                 left = how == '/' ? *left / *right : *left % *right;
             else
-                left = std::abs(double(*left) * double(*right)) <= double(kMost) ? Value(*left * *right) : std::nullopt;
+                left = std::abs(double(*left) * double(*right)) <= double(kMostExact) ? Value(*left * *right)
+                                                                                      : std::nullopt;
         }
         return left;
     }
     Value atom(int depth)
     {
-        if (depth > kMostDepth)
+        if (depth > kMostSumDepth)
             return std::nullopt;
         if (takes('-')) {
             const Value value = atom(depth + 1);

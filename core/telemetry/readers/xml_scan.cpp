@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t(1) << 20;
 constexpr std::size_t kMostAttributes = 256;
-constexpr int kDeepest = 512;
+constexpr int kDeepestElement = 512;
 
 struct State {
     const XmlHandler &handler;
@@ -34,7 +34,7 @@ struct State {
 void onOpen(void *data, const XML_Char *name, const XML_Char **attributes)
 {
     auto &state = *static_cast<State *>(data);
-    if (++state.depth > kDeepest)
+    if (++state.depth > kDeepestElement)
         return state.stop(XmlEnd::TooDeep);
     XmlElement element { name, {} };
     for (; *attributes && element.attributes.size() < kMostAttributes; attributes += 2)
