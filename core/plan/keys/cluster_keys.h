@@ -7,7 +7,7 @@
 
 namespace trainyard::keys {
 
-template <class V> void describe(V &v, Of<Ssd>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Ssd>)
 {
     v.value(&Ssd::writeGBps,
         Key("write_gbytes_per_s", "Sequential write of one node's drives, 10^9 bytes/s",
@@ -51,7 +51,7 @@ template <class V> void describe(V &v, Of<Ssd>)
                 "once.")));
 }
 
-template <class V> void describe(V &v, Of<Host>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Host>)
 {
     v.value(&Host::memoryGib,
         Key("memory_gib", "Main memory of one node, 2^30 bytes", said("Host memory of", " GiB"), upTo(1e7), kAlways,
@@ -63,7 +63,7 @@ template <class V> void describe(V &v, Of<Host>)
             lowestMeans("its PCIe link")));
 }
 
-template <class V> void describe(V &v, Of<Pool>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Pool>)
 {
     v.value(&Pool::id, Key("id", "Name of the pool, unique in the plan; made up where absent", kAlways));
     v.gpu(Key("gpu", "Catalogue id of the GPU type, or an inline object with the catalogue's fields", said("GPU of"),
@@ -80,7 +80,7 @@ template <class V> void describe(V &v, Of<Pool>)
     v.value(&Pool::host, Key("host", "Main memory of one node", said("Host memory of")));
 }
 
-template <class V> void describe(V &v, Of<Datacenter>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Datacenter>)
 {
     v.value(&Datacenter::id, Key("id", "Name that links and pins refer to, unique in the plan", kRequired));
     v.value(&Datacenter::name, Key("name", "Name to show", otherwise("the id"), said("Name of")));
@@ -119,7 +119,7 @@ template <class V> void describe(V &v, Of<Datacenter>)
     v.value(&Datacenter::pools, Key("pools", "Pools of equal nodes", kAlways));
 }
 
-template <class V> void describe(V &v, Of<WanLink>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<WanLink>)
 {
     v.between(Key("between", "The two datacenters, by id", said("Ends of link"), kRequired));
     v.value(&WanLink::rttMs,
@@ -165,7 +165,7 @@ template <class V> void describe(V &v, Of<WanLink>)
         shown("Own egress price"), field(4, " $/GB")));
 }
 
-template <class V> void describe(V &v, Of<Cluster>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Cluster>)
 {
     v.value(&Cluster::datacenters, Key("datacenters", "Datacenters, in the order in which they are shown", kRequired));
     v.value(&Cluster::wanLinks,

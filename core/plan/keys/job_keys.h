@@ -7,7 +7,7 @@
 
 namespace trainyard::keys {
 
-template <class V> void describe(V &v, Of<Job>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Job>)
 {
     v.value(&Job::name, Key("name", "Name of the job", kRequired));
     v.value(&Job::model, Key("model", "Catalogue name or path of a Hugging Face config.json", kRequired));
@@ -43,7 +43,7 @@ template <class V> void describe(V &v, Of<Job>)
     v.value(&Job::paused, Key("paused", "It does not run"));
 }
 
-template <class V> void describe(V &v, Of<JobGrid>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<JobGrid>)
 {
     v.value(&JobGrid::model, Key("model", "Models", said("Models")));
     v.value(&JobGrid::batch,
@@ -62,7 +62,7 @@ template <class V> void describe(V &v, Of<JobGrid>)
         &JobGrid::optimizer, Key("optimizer", "Rules of the update", otherwise("a job's default"), said("Optimizers")));
 }
 
-template <class V> void describe(V &v, Of<JobOptions>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<JobOptions>)
 {
     v.value(&JobOptions::doubleBuffer,
         Key("double_buffer", "The next shard's weights travel while a unit computes", said("Double buffer"),

@@ -8,6 +8,8 @@
 // A visitor has: value(member, key) for plain values, enums, objects, lists and optionals of them; automatic(member,
 // key) where "auto" is a value; perStage(member, key) for one or a list; and a verb for each key that has a shape of
 // its own (gpu, model, stack, between, byGpu ...). It walks a struct by describe(visitor, keys::Of<WanLink> {}).
+// There is a describe() for every struct and visitor, run once a plan: [[gnu::cold]] keeps the optimiser brief with
+// them.
 
 #include <cstdint>
 #include <limits>

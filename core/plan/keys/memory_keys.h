@@ -7,7 +7,7 @@
 
 namespace trainyard::keys {
 
-template <class V> void describe(V &v, Of<MemoryStrategy>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<MemoryStrategy>)
 {
     v.value(&MemoryStrategy::recompute,
         Key("recompute", "Activations recomputed in the backward pass", kAlways,

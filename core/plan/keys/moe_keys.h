@@ -7,7 +7,7 @@
 
 namespace trainyard::keys {
 
-template <class V> void describe(V &v, Of<MoeStrategy>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<MoeStrategy>)
 {
     v.value(&MoeStrategy::dispatch,
         Key("dispatch", "How tokens travel to their experts", said("Expert dispatch"),

@@ -13,7 +13,7 @@
 
 namespace trainyard::keys {
 
-template <class V> void describe(V &v, Of<MeasuredStageTimes>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<MeasuredStageTimes>)
 {
     v.perStage(&MeasuredStageTimes::forwardMs,
         Key("forward_ms", "Forward pass of one stage and micro-batch, milliseconds; a number or one per stage",
@@ -44,7 +44,7 @@ template <class V> void describe(V &v, Of<MeasuredStageTimes>)
             otherwise("limited by the schedule only"), range(1, 1e9)));
 }
 
-template <class V> void describe(V &v, Of<Plan>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Plan>)
 {
     v.value(&Plan::name, Key("name", "Title of the plan", kAlways));
     v.value(&Plan::notes, Key("notes", "Sources and assumptions", kProse));

@@ -20,7 +20,7 @@ inline bool bursts(const Plan &plan)
     return fills(plan) && plan.bubbleFill.arrivals == Arrivals::Bursty;
 }
 
-template <class V> void describe(V &v, Of<BubbleFill>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<BubbleFill>)
 {
     v.value(&BubbleFill::enabled,
         Key("enabled", "Serve prefill requests in the bubbles", said("Bubble filling"), kAlways,

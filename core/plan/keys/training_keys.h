@@ -13,7 +13,7 @@ inline bool projectsGradients(const Plan &plan)
     return plan.workload.optimizer == Optimizer::Galore;
 }
 
-template <class V> void describe(V &v, Of<WorkloadSpec>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<WorkloadSpec>)
 {
     v.model(
         Key("model", "Catalogue name, path of a Hugging Face config.json (relative to the plan), or an inline object",
@@ -59,7 +59,7 @@ template <class V> void describe(V &v, Of<WorkloadSpec>)
             lowestMeans("not given")));
 }
 
-template <class V> void describe(V &v, Of<Parallelism>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Parallelism>)
 {
     v.value(&Parallelism::tensor,
         Key("tensor", "Tensor-parallel degree, inside a node or over whole nodes of a pool", said("Tensor parallel"),
@@ -103,7 +103,7 @@ template <class V> void describe(V &v, Of<Parallelism>)
             shown("ZeRO stage", "What is sharded over the data-parallel replicas instead of repeated on each.")));
 }
 
-template <class V> void describe(V &v, Of<Stack>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Stack>)
 {
     v.value(&Stack::name,
         Key("base", "Name of a stack", kRequired, more("one of those above"),
@@ -118,13 +118,13 @@ template <class V> void describe(V &v, Of<Stack>)
                 "named, the range of the prediction holds all of them.")));
 }
 
-template <class V> void describe(V &v, Of<StagePin>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<StagePin>)
 {
     v.value(&StagePin::datacenter, Key("datacenter", "Datacenter, by id", kRequired));
     v.value(&StagePin::stages, Key("stages", "Stages that it holds", range(1, 4096), kRequired));
 }
 
-template <class V> void describe(V &v, Of<Placement>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Placement>)
 {
     v.value(&Placement::mode,
         Key("mode", "Stages or replicas across datacenters; auto: the better of the two", said("Placement"), kAlways,
@@ -156,7 +156,7 @@ inline bool hasPipeline(const Plan &plan)
     return plan.parallelism.pipeline > 1;
 }
 
-template <class V> void describe(V &v, Of<RankPin>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<RankPin>)
 {
     v.value(&RankPin::datacenter, Key("datacenter", "Datacenter, by id", kRequired));
     v.value(&RankPin::pool, Key("pool", "Pool, by its id or by its GPU; empty: every pool there", said("Pool")));
@@ -179,7 +179,7 @@ template <class V> void describe(V &v, Of<RankPin>)
                  "tensor group, which hold slices of their own, count as one")));
 }
 
-template <class V> void describe(V &v, Of<Heterogeneity>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<Heterogeneity>)
 {
     v.value(&Heterogeneity::compute,
         Key("compute", "Work split evenly, or by what each GPU can do", said("Sharing of work"),
@@ -243,7 +243,7 @@ template <class V> void describe(V &v, Of<Heterogeneity>)
             more("entries about the same pool follow each other")));
 }
 
-template <class V> void describe(V &v, Of<GpuLayerTimes>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<GpuLayerTimes>)
 {
     v.byMicroBatch(&GpuLayerTimes::forwardMs,
         Key("forward_ms", "Forward pass of one layer, milliseconds: { slope, intercept }, or one by micro-batch",
@@ -256,7 +256,7 @@ template <class V> void describe(V &v, Of<GpuLayerTimes>)
             otherwise("as modelled"), said("Measured memory", " GiB"), upTo(1e6)));
 }
 
-template <class V> void describe(V &v, Of<LayerProfiles>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<LayerProfiles>)
 {
     v.value(&LayerProfiles::allGatherMs,
         Key("all_gather_ms", "Gather of one layer's weights over all ranks, milliseconds", otherwise("as modelled"),

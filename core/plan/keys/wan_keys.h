@@ -24,7 +24,7 @@ inline bool streams(const Plan &plan)
     return plan.wan.localSgd == LocalSgd::Streaming;
 }
 
-template <class V> void describe(V &v, Of<WanStrategy>)
+template <class V> [[gnu::cold]] void describe(V &v, Of<WanStrategy>)
 {
     v.automatic(&WanStrategy::tcpConnections,
         Key("tcp_connections", "TCP connections per node pair; auto: as many as fill it, up to a limit",
