@@ -30,9 +30,6 @@ namespace trainyard::cli {
 
 namespace {
 
-using live::SourceState;
-using live::SourceStatus;
-
 struct TelemetryRecordOptions {
     LiveOptions live;
     std::vector<std::string> addresses;
@@ -41,13 +38,13 @@ struct TelemetryRecordOptions {
     int steps = 0;
 };
 
-bool isOver(const SourceStatus &status)
+bool isOver(const live::SourceStatus &status)
 {
-    return status.state == SourceState::Ended || status.state == SourceState::Refused;
+    return status.state == live::SourceState::Ended || status.state == live::SourceState::Refused;
 }
 
 /// "tail:a.log: Trying again: …" of what people want to know once.
-std::string lineOf(const SourceStatus &status)
+std::string lineOf(const live::SourceStatus &status)
 {
     return printable(status.address.text() + ": " + live::nameOf(status.state)
         + (status.reason.empty() ? "" : ": " + status.reason));
@@ -100,7 +97,7 @@ public:
     {
         Errors faults;
         for (const auto &[number, status] : m_last)
-            if (status.state == SourceState::Refused)
+            if (status.state == live::SourceState::Refused)
                 faults.push_back({ ErrorCode::CannotRead, status.address.text(), status.reason, "" });
         return faults;
     }
@@ -114,7 +111,7 @@ public:
                 + (status.dropped > 0 ? ", " + bytesText(static_cast<double>(status.dropped)) + " dropped"
                                       : std::string())
                 + "\n";
-            if (status.state == SourceState::Connecting && !status.reason.empty()) // to the end
+            if (status.state == live::SourceState::Connecting && !status.reason.empty()) // to the end
                 text += "  " + printable(status.reason) + "\n";
             for (const std::string &note : status.notes)
                 text += "  " + printable(note) + "\n";
@@ -151,9 +148,9 @@ private:
                 std::cout << "listening at " << status.address.text().substr(7) << std::endl; // behind "listen:"
                 m_told[number].address.port = status.address.port;
             }
-            SourceStatus &told = m_told[number];
-            const bool isBad = status.state == SourceState::BackingOff || status.state == SourceState::Refused
-                || status.state == SourceState::Stale;
+            live::SourceStatus &told = m_told[number];
+            const bool isBad = status.state == live::SourceState::BackingOff
+                || status.state == live::SourceState::Refused || status.state == live::SourceState::Stale;
             if (status.state != told.state && isBad) {
                 m_progress.clear();
                 std::cerr << lineOf(status) << '\n';
@@ -164,7 +161,7 @@ private:
             m_progress.show(progressOf(statuses));
     }
 
-    [[nodiscard]] std::string progressOf(const std::vector<std::pair<std::uint32_t, SourceStatus>> &statuses)
+    [[nodiscard]] std::string progressOf(const std::vector<std::pair<std::uint32_t, live::SourceStatus>> &statuses)
     {
         std::map<std::string, std::int64_t> states;
         double dropped = 0;
@@ -193,8 +190,8 @@ private:
     Clock::time_point m_begun = Clock::now(), m_counted = Clock::now();
     std::int64_t m_events = 0;
     double m_rate = 0;
-    std::map<std::uint32_t, SourceStatus> m_told;
-    std::vector<std::pair<std::uint32_t, SourceStatus>> m_last;
+    std::map<std::uint32_t, live::SourceStatus> m_told;
+    std::vector<std::pair<std::uint32_t, live::SourceStatus>> m_last;
 };
 
 ExpectedAll<std::vector<live::Address>> addressesOf(const TelemetryRecordOptions &options)

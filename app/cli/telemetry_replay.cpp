@@ -17,9 +17,6 @@ namespace trainyard::cli {
 
 namespace {
 
-using live::SourceState;
-using live::SourceStatus;
-
 struct TelemetryReplayOptions {
     LiveOptions live;
     std::string recording, to, at;
@@ -48,12 +45,12 @@ live::ServeOptions servedWith(const TelemetryReplayOptions &options, const std::
     serve.speed = options.live.speed;
     serve.isRepeated = options.live.isRepeated;
     serve.stop = stop;
-    serve.status = [&progress, told = SourceState::Idle](const SourceStatus &status) mutable {
-        if (status.state == SourceState::BackingOff && told != status.state) {
+    serve.status = [&progress, told = live::SourceState::Idle](const live::SourceStatus &status) mutable {
+        if (status.state == live::SourceState::BackingOff && told != status.state) {
             progress.clear();
             std::cerr << printable(status.address.text() + ": " + status.reason) << '\n';
         }
-        told = status.state == SourceState::Connecting ? told : status.state;
+        told = status.state == live::SourceState::Connecting ? told : status.state;
         if (progress.isDue())
             progress.show(printable(status.address.text()) + ": " + live::nameOf(status.state) + ", "
                 + (status.address.type == live::SourceType::Listener ? counted(status.clients, "client") + ", " : "")

@@ -86,7 +86,7 @@ std::string predictionText(const JudgedRun &judged)
     return text;
 }
 
-std::string tableOf(const JudgedRun &judged)
+std::string verdictTable(const JudgedRun &judged)
 {
     std::string text;
     const RunVerdict *verdict = judged.verdict ? &*judged.verdict : nullptr;
@@ -112,7 +112,7 @@ std::string tableOf(const JudgedRun &judged)
     return text;
 }
 
-Json jsonOf(const MemoryVerdict &memory)
+Json memoryJson(const MemoryVerdict &memory)
 {
     Json parts = Json::array();
     for (const VerdictPart &part : memory.parts)
@@ -123,7 +123,7 @@ Json jsonOf(const MemoryVerdict &memory)
         { "parts", std::move(parts) }, { "causes", memory.causes }, { "doubts", memory.doubts } };
 }
 
-std::string jsonOf(const JudgedRun &judged)
+std::string verdictJson(const JudgedRun &judged)
 {
     const Metrics &metrics = judged.evaluation->metrics;
     Json json { { "headline", nullptr }, { "in_range", nullptr }, { "predicted_s", jsonOrNull(metrics.iterationTime) },
@@ -152,7 +152,7 @@ std::string jsonOf(const JudgedRun &judged)
         { "measured", jsonOrNull(memoryOf(judged)) } };
     if (memory)
         json["memory_bytes"] = { { "predicted", memory->predictedBytes }, { "measured", memory->measuredBytes } };
-    json["memory"] = memory ? jsonOf(*memory) : Json(nullptr);
+    json["memory"] = memory ? memoryJson(*memory) : Json(nullptr);
     json["plan"] = judged.imported ? Json { { "taken", judged.imported->taken },
         { "assumed", judged.imported->assumed }, { "ignored", judged.imported->ignored } }
                                    : Json(nullptr);
@@ -198,7 +198,7 @@ int runTelemetryVerdict(const TelemetryVerdictOptions &options)
         return judged.error().front().code == ErrorCode::Cancelled
             ? stoppedBefore("the run was judged")
             : fail(options.plan.empty() ? judged.error() : inFile(judged.error(), options.plan));
-    const int printed = print(options.format == "json" ? jsonOf(*judged) : tableOf(*judged), options.format);
+    const int printed = print(options.format == "json" ? verdictJson(*judged) : verdictTable(*judged), options.format);
     if (judged->verdict || printed != kDone)
         return printed;
     Error why = judged->verdict.error();

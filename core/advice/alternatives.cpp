@@ -18,14 +18,7 @@ namespace {
 using detail::addGroup;
 using detail::Choice;
 using detail::numbers;
-
-std::set<int> powersOfTwo(int last)
-{
-    std::set<int> values;
-    for (int v = 1; v <= last; v *= 2)
-        values.insert(v);
-    return values;
-}
+using detail::powersOfTwo;
 
 int largestNode(const Cluster &cluster)
 {

@@ -13,21 +13,11 @@ namespace trainyard::detail {
 
 namespace {
 
-using Alternatives = std::vector<Alternative>;
-
 const char *const kNothingTravels = "experts are not spread over GPUs: no token travels";
 
-std::vector<Choice<bool>> onOff(const std::string &blocked)
+std::vector<Choice<bool>> offOrMaybeOn(const std::string &blocked)
 {
     return { { false, "false", "off", {} }, { true, "true", "on", blocked } };
-}
-
-std::set<int> powersOfTwo(int last)
-{
-    std::set<int> values;
-    for (int v = 1; v <= last; v *= 2)
-        values.insert(v);
-    return values;
 }
 
 int smallestNode(const Cluster &cluster)
@@ -143,7 +133,7 @@ void addPieces(Alternatives &out, const Plan &plan)
     });
     if (moe.dispatch == MoeDispatch::TrafficAware || moe.dispatch == MoeDispatch::TensorSliced)
         addGroup(out, plan, "pipeline_backward", "Overlapped backward pieces",
-            onOff(blocked.empty() ? nothingTwice(degreesOf(plan)) : blocked), moe.pipelineBackward,
+            offOrMaybeOn(blocked.empty() ? nothingTwice(degreesOf(plan)) : blocked), moe.pipelineBackward,
             [](Plan &p, bool on) { p.moe.pipelineBackward = on; });
 }
 
@@ -175,8 +165,8 @@ void addOverlaps(Alternatives &out, const Plan &plan, const ModelSpec &model)
             : moe.expertOverlap != ExpertOverlap::None
             ? "tokens travel under another micro-batch, not under the shared experts"
             : "";
-        addGroup(out, plan, "shared_expert_overlap", "Shared experts beside", onOff(blocked), moe.sharedExpertOverlap,
-            [](Plan &p, bool on) { p.moe.sharedExpertOverlap = on; });
+        addGroup(out, plan, "shared_expert_overlap", "Shared experts beside", offOrMaybeOn(blocked),
+            moe.sharedExpertOverlap, [](Plan &p, bool on) { p.moe.sharedExpertOverlap = on; });
     }
     std::vector<Choice<ExpertOverlap>> choices = choicesOf<ExpertOverlap>();
     choices[std::size_t(ExpertOverlap::OneFOneB)].blocked = whyNoOverlap(plan);

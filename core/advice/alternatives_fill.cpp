@@ -11,8 +11,6 @@ namespace trainyard::detail {
 
 namespace {
 
-using Alternatives = std::vector<Alternative>;
-
 constexpr double kLargestServed = 8e10; // parameters: beside training there is no room for more
 
 constexpr int kStagesToStart = 8; // Llama 3 8B is 2 GB on each of them

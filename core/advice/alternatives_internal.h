@@ -11,6 +11,8 @@
 
 namespace trainyard::detail {
 
+using Alternatives = std::vector<Alternative>;
+
 template <class Value> struct Choice {
     Value value {};
     std::string key; // as in a plan file
@@ -50,6 +52,15 @@ template <NamedEnum E> std::vector<Choice<E>> choicesOf(const std::string &block
     for (const EnumName &one : kNamesOf<E>)
         choices.push_back({ E(choices.size()), one.name, one.label, blocked });
     return choices;
+}
+
+/// 1, 2, 4, … up to `last`.
+[[nodiscard]] inline std::set<int> powersOfTwo(int last)
+{
+    std::set<int> values;
+    for (int v = 1; v <= last; v *= 2)
+        values.insert(v);
+    return values;
 }
 
 inline std::vector<Choice<int>> numbers(const std::set<int> &values)

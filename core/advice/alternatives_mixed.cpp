@@ -7,8 +7,6 @@ namespace trainyard::detail {
 
 namespace {
 
-using Alternatives = std::vector<Alternative>;
-
 /// Pools of different GPUs, or a plan that says how to share all the same: equal GPUs have nothing to choose.
 bool mayShareUnevenly(const Plan &plan)
 {

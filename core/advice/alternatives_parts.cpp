@@ -104,7 +104,7 @@ template <class Change> auto always(Change change)
     };
 }
 
-std::string labelOf(const Cluster &cluster, const std::string &id)
+std::string datacenterLabel(const Cluster &cluster, const std::string &id)
 {
     const int index = cluster.indexOf(id);
     return index < 0 ? id : cluster.datacenters[index].label();
@@ -118,7 +118,7 @@ void addWindows(Parts &parts, const Plan &plan)
         if (plan.cluster.wanLinks[i].tcpWindowMb > 0)
             parts.add(parts.sites().distance(plan.cluster.indexOf(a), plan.cluster.indexOf(b)),
                 "link:" + a + "-" + b + ":window", "2",
-                labelOf(plan.cluster, a) + "–" + labelOf(plan.cluster, b) + " twice the TCP window",
+                datacenterLabel(plan.cluster, a) + "–" + datacenterLabel(plan.cluster, b) + " twice the TCP window",
                 always([=](Plan &p) { p.cluster.wanLinks[i].tcpWindowMb *= 2; }));
     }
 }
@@ -219,8 +219,8 @@ void addPins(Parts &parts, const Plan &plan)
             const std::size_t j = i + step;
             if (j >= pins.size() || pins[i].stages < 2)
                 continue;
-            const std::string from = labelOf(plan.cluster, pins[i].datacenter),
-                              to = labelOf(plan.cluster, pins[j].datacenter);
+            const std::string from = datacenterLabel(plan.cluster, pins[i].datacenter),
+                              to = datacenterLabel(plan.cluster, pins[j].datacenter);
             parts.add(0, "pin:" + std::to_string(i) + ":" + std::to_string(j), "1",
                 "One stage from " + from + " to " + to, always([=](Plan &p) {
                     --p.placement.stages[i].stages;

@@ -6,8 +6,6 @@ namespace trainyard::detail {
 
 namespace {
 
-using Alternatives = std::vector<Alternative>;
-
 /// "auto" (or what stands for it) and numbers, the present one among them.
 std::vector<Choice<Auto<int>>> autoOr(
     std::set<int> values, const Auto<int> &now, const char *key, const char *label, const char *unit = "")

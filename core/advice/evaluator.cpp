@@ -16,7 +16,7 @@ bool waitsForSolver(const Plan &plan)
     return hasJobs(plan) && isSolver(plan.jobScheduler);
 }
 
-PlanPtr byRule(const Plan &plan)
+PlanPtr ruledPlan(const Plan &plan)
 {
     Plan ruled = plan;
     ruled.jobScheduler = JobScheduler::ShardedLrtf;
@@ -57,12 +57,13 @@ void Evaluator::work(Request request, const std::stop_token &stop)
     try {
         const bool isSettled = request.urgency == Urgency::Settle; // steps of a drag hardly come again
         const bool isRuled = !isSettled && waitsForSolver(*request.plan);
-        evaluation = run(isRuled ? byRule(*request.plan) : request.plan, isSettled ? Depth::Everything : Depth::Spans,
-            { .catalogue = m_catalogue,
-                .workspace = m_pool.workspace(),
-                .stop = stop,
-                .fixes = &quickFixes(),
-                .cache = isSettled ? &m_pool.cache() : nullptr });
+        evaluation =
+            run(isRuled ? ruledPlan(*request.plan) : request.plan, isSettled ? Depth::Everything : Depth::Spans,
+                { .catalogue = m_catalogue,
+                    .workspace = m_pool.workspace(),
+                    .stop = stop,
+                    .fixes = &quickFixes(),
+                    .cache = isSettled ? &m_pool.cache() : nullptr });
         if (isRuled && evaluation)
             evaluation = withNote(**evaluation);
     } catch (const std::exception &failure) { // out of memory, or a fault of ours: the window must live on

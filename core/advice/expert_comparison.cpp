@@ -20,9 +20,9 @@ struct Part {
     double x = 0;
 };
 
-class Comparer {
+class ExpertComparer {
 public:
-    Comparer(const PlanPtr &plan, const Catalogue &catalogue, RunPool &pool, std::stop_token stop,
+    ExpertComparer(const PlanPtr &plan, const Catalogue &catalogue, RunPool &pool, std::stop_token stop,
         const std::function<void(const ExpertComparison &)> &found)
         : m_plan(plan)
         , m_catalogue(catalogue)
@@ -128,7 +128,7 @@ private:
 void compareExperts(const PlanPtr &plan, const Catalogue &catalogue, RunPool &pool, const std::stop_token &stop,
     const std::function<void(const ExpertComparison &)> &found)
 {
-    Comparer(plan, catalogue, pool, stop, found).compare();
+    ExpertComparer(plan, catalogue, pool, stop, found).compare();
 }
 
 ExpertComparison expertComparison(

@@ -17,7 +17,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kMostFixes = 3, kMostTries = 8;
+constexpr std::size_t kMostIdleFixes = 3, kMostIdleTries = 8;
 /// Placing stages among so many datacenters takes longer than simulating them: fewer plans are tried.
 constexpr std::size_t kManyDatacenters = 12, kFewTries = 4;
 
@@ -58,7 +58,7 @@ public:
         if (mayReshape)
             addPipelines();
         std::vector<Fix> fixes = thoseThatHelp();
-        if (fixes.size() < kMostFixes)
+        if (fixes.size() < kMostIdleFixes)
             addRemoval(fixes);
         return fixes;
     }
@@ -170,7 +170,7 @@ private:
         };
         std::vector<Tried> found;
         const std::size_t spans = std::max<std::size_t>(1, m_evaluation.metrics.spans);
-        std::size_t tries = m_plan.cluster.datacenters.size() > kManyDatacenters ? kFewTries : kMostTries;
+        std::size_t tries = m_plan.cluster.datacenters.size() > kManyDatacenters ? kFewTries : kMostIdleTries;
         tries = std::min<std::size_t>(tries, std::size_t(kMostFixTasks) / spans);
         EvaluationWorkspace workspace;
         for (Fix &fix : m_candidates) {
@@ -196,7 +196,7 @@ private:
         std::vector<Fix> fixes;
         for (Tried &tried : found) {
             const bool isSlower = tried.seconds > m_evaluation.metrics.iterationTime.value_or(0);
-            if (fixes.size() < kMostFixes && (tried.isDirect || fixes.empty() || !isSlower))
+            if (fixes.size() < kMostIdleFixes && (tried.isDirect || fixes.empty() || !isSlower))
                 fixes.push_back(std::move(tried.fix));
         }
         return fixes;

@@ -22,9 +22,9 @@ PlanPtr sameOr(const PlanPtr &plan, Plan changed)
     return changed == *plan ? plan : std::make_shared<const Plan>(std::move(changed));
 }
 
-class Comparer {
+class JobComparer {
 public:
-    Comparer(PlanPtr plan, const RunContext &context)
+    JobComparer(PlanPtr plan, const RunContext &context)
         : m_plan(std::move(plan))
         , m_context(context)
     {
@@ -126,7 +126,7 @@ Metric speedUp(const JobVariant &over, const JobVariant &of)
 
 std::vector<JobVariant> jobSchedulers(const PlanPtr &plan, const RunContext &context, bool solvers)
 {
-    Comparer comparer(plan, context);
+    JobComparer comparer(plan, context);
     if (!hasJobs(*plan))
         return {};
     const auto own = run(plan, Depth::Score, comparer.context());
@@ -145,7 +145,7 @@ std::vector<JobVariant> jobSchedulers(const PlanPtr &plan, const RunContext &con
 
 std::vector<JobVariant> jobAblation(const PlanPtr &plan, const RunContext &context)
 {
-    Comparer comparer(plan, context);
+    JobComparer comparer(plan, context);
     if (!hasJobs(*plan))
         return {};
     Plan alone = comparer.onFirst(1);
@@ -166,7 +166,7 @@ std::vector<JobVariant> jobAblation(const PlanPtr &plan, const RunContext &conte
 
 std::vector<JobVariant> jobScaling(const PlanPtr &plan, const RunContext &context)
 {
-    Comparer comparer(plan, context);
+    JobComparer comparer(plan, context);
     const int all = plan->cluster.gpus();
     if (!hasJobs(*plan) || all < 1)
         return {};
@@ -180,7 +180,7 @@ std::vector<JobVariant> jobScaling(const PlanPtr &plan, const RunContext &contex
 
 std::vector<JobVariant> jobsWithOneMoreGpu(const PlanPtr &plan, const RunContext &context)
 {
-    Comparer comparer(plan, context);
+    JobComparer comparer(plan, context);
     if (!hasJobs(*plan))
         return {};
     auto [base, note] = byRule(*plan);

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-constexpr std::size_t kMostFixes = 3;
+constexpr std::size_t kMostMemoryFixes = 3;
 
 std::vector<Fix> gpuMemoryFixes(const Workload &workload, Footprints &footprints)
 {
@@ -20,7 +20,7 @@ std::vector<Fix> gpuMemoryFixes(const Workload &workload, Footprints &footprints
             + (fitting.isTight ? " (" + plainText(100 * (1 - fitting.after.fill())) + " % headroom)" : ""),
         fitting.plan } };
     for (const Rung &rung : rungs(*workload.plan, workload.model, workload.stack)) {
-        if (fixes.size() == kMostFixes)
+        if (fixes.size() == kMostMemoryFixes)
             break;
         Plan next = *workload.plan;
         rung.apply(next);

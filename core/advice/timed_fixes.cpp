@@ -9,7 +9,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kMostTries = 8;
+constexpr std::size_t kMostTimedTries = 8;
 constexpr double kFaster = 0.995; // less is not worth a change
 
 } // namespace
@@ -17,7 +17,7 @@ constexpr double kFaster = 0.995; // less is not worth a change
 std::vector<TimedFix> fasterFixes(const Evaluation &evaluation, FixSearch &search, std::vector<Fix> candidates)
 {
     std::size_t left = std::min<std::size_t>(
-        kMostTries, std::size_t(kMostFixTasks) / std::max<std::size_t>(1, evaluation.metrics.spans));
+        kMostTimedTries, std::size_t(kMostFixTasks) / std::max<std::size_t>(1, evaluation.metrics.spans));
     EvaluationWorkspace workspace;
     std::vector<TimedFix> found;
     for (Fix &fix : candidates) {

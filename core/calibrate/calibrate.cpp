@@ -20,7 +20,6 @@ namespace trainyard {
 namespace {
 
 constexpr double kOtherRun = 1.5; // error of predicted steps beyond which plan and run are not the same job
-constexpr double kMostFactor = 8; // what lies farther off is not the same thing measured
 
 /// Steps that count, every other one held out.
 void shareOut(CalibrationCase &of, double share)

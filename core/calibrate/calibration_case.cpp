@@ -16,8 +16,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMostFactor = 8; // what lies farther off is not the same thing measured
-
 std::string dateOf(Moment zero)
 {
     if (zero <= 0)

@@ -10,6 +10,12 @@
 
 namespace trainyard {
 
+inline constexpr double kMostFactor = 8; // what lies farther off is not the same thing measured
+
+/// Ranks farther from the median of all, or of their likes, than this share of it and so many standard errors are left
+/// out.
+inline constexpr double kFarOff = 0.05, kFarOffErrors = 5;
+
 /// Of which of the run's files something was learnt.
 enum class LearntFrom : std::uint8_t { Probe, Ranks, Collectives, Tools, Steps };
 

@@ -2,6 +2,7 @@
 #include "core/calibrate/hidden_samples.h"
 
 #include "core/base/median.h"
+#include "core/calibrate/fit_internal.h"
 #include "core/calibrate/kernel_samples.h"
 #include "core/overlay/span_index.h"
 
@@ -14,8 +15,6 @@ namespace trainyard {
 
 namespace {
 
-// Tukey's biweight leaves out what lies farther than so many standard deviations; 1.4826 median distances are one.
-constexpr double kTukey = 4.685, kNormal = 1.4826;
 constexpr std::size_t kLeastLikes = 3; // of two nobody tells which one is wild
 constexpr double kLeastMessage = 1.0 / 16; // of the largest of its group: norms and counters are no part of the model
 

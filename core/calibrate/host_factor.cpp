@@ -19,8 +19,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kLeastHost = 1e-4; // of a step: less than that is no host time to fit
-constexpr double kFarOff = 0.05, kErrors = 5; // ranks farther from the median of all are left out ...
-constexpr double kMostLeftOut = 4; // ... where fewer than one in so many are
+constexpr double kMostLeftOut = 4; // ranks far off are left out where they are fewer than one in so many
 constexpr double kFirst = 1.0 / 64, kLast = 64; // factors of the host that are looked for
 constexpr int kHalvings = 40;
 
@@ -188,7 +187,8 @@ private:
             values.push_back(one.factor.value);
         const double middle = medianOf(std::move(values));
         const auto isOut = [&](const RankFactor &one) {
-            return std::abs(one.factor.value / middle - 1) > std::max(kFarOff, kErrors * one.factor.error / middle);
+            return std::abs(one.factor.value / middle - 1)
+                > std::max(kFarOff, kFarOffErrors * one.factor.error / middle);
         };
         // Where many are off there are two kinds of hosts, not a slow one.
         if (kMostLeftOut * double(std::ranges::count_if(factors, isOut)) > double(factors.size()))

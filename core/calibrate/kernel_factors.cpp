@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::array kParts { CalibratedPart::Products, CalibratedPart::Attention, CalibratedPart::Memory };
 constexpr std::array kNames { "Matrix products", "Attention kernels", "Kernels that move memory" };
-constexpr double kFarOff = 0.05, kErrors = 5; // ranks farther from the median of their likes are left out
 constexpr double kLeastNamed = 0.02, kMostUnnamed = 0.2; // shares of products in what was measured and modelled
 constexpr double kLeastShare = 0.002; // of the kernels of a stage: less is not worth a factor
 
@@ -198,7 +197,7 @@ private:
             return;
         std::erase_if(samples, [&](const RankSample &sample) {
             const double off = sample.ratio() / middle - 1;
-            const bool isOut = std::abs(off) > std::max(kFarOff, kErrors * sample.error / sample.measured);
+            const bool isOut = std::abs(off) > std::max(kFarOff, kFarOffErrors * sample.error / sample.measured);
             if (isOut)
                 m_of.note(name + " of rank " + std::to_string(sample.rank) + " take " + plainText(1 + off)
                     + " × as long as those of its likes: it is left out");

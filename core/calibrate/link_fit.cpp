@@ -2,6 +2,7 @@
 #include "core/calibrate/link_fit.h"
 
 #include "core/base/median.h"
+#include "core/calibrate/fit_internal.h"
 #include "core/calibrate/robust_fit.h"
 
 #include <algorithm>
@@ -12,12 +13,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kTellsApart = 8; // largest over least volume from which latency and bandwidth are told apart
-constexpr int kRounds = 12;
-
-std::unexpected<Error> unusable(std::string what, std::string right)
-{
-    return std::unexpected(Error { ErrorCode::OutOfRange, "fit", std::move(what), std::move(right) });
-}
+constexpr int kLinkRounds = 12;
 
 class Fitter {
 public:
@@ -94,7 +90,7 @@ private:
     Expected<LinkFit> line()
     {
         LinkFit result;
-        for (int round = 0; round < kRounds; ++round) {
+        for (int round = 0; round < kLinkRounds; ++round) {
             auto fit = solve(true, round > 0);
             if (!fit && fit.error().code == ErrorCode::Cancelled)
                 return std::unexpected(fit.error());

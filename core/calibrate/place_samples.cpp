@@ -2,6 +2,7 @@
 #include "core/calibrate/place_samples.h"
 
 #include "core/base/median.h"
+#include "core/calibrate/fit_internal.h"
 #include "core/calibrate/robust_fit.h"
 
 #include <algorithm>
@@ -11,9 +12,8 @@ namespace trainyard {
 
 namespace {
 
-// As in robust_fit: Tukey's biweight keeps 95 % of efficiency at 4.685 standard deviations.
-constexpr double kTukey = 4.685, kNormal = 1.4826, kEfficiency = 0.95;
-constexpr int kRounds = 20;
+constexpr double kEfficiency = 0.95; // of Tukey's biweight at kTukey standard deviations
+constexpr int kPlaceRounds = 20;
 
 /// Over all steps, those that do not have it too.
 PlaceLocation rarelySeen(const StepPlace &place)
@@ -25,11 +25,11 @@ PlaceLocation rarelySeen(const StepPlace &place)
     return { .seconds = middle, .rareVariance = error * error / double(seconds.size()) };
 }
 
-PlaceLocation locationOf(const std::vector<double> &logs, double start, double spread)
+PlaceLocation placeLocation(const std::vector<double> &logs, double start, double spread)
 {
     const auto isWild = [&](double value, double at) { return std::abs(value - at) >= kTukey * spread; };
     double at = start;
-    for (int round = 0; round < kRounds && spread > 0; ++round) {
+    for (int round = 0; round < kPlaceRounds && spread > 0; ++round) {
         double sum = 0, weights = 0;
         for (const double value : logs) {
             const double u = (value - at) / (kTukey * spread);
@@ -117,7 +117,7 @@ std::vector<PlaceLocation> locationsOf(
     for (std::size_t i = 0; i < places.size(); ++i)
         locations.push_back(places[i].logs.empty() ? PlaceLocation()
                 : places[i].absent > 0             ? rarelySeen(places[i])
-                                                   : locationOf(places[i].logs, starts[i], spread));
+                                                   : placeLocation(places[i].logs, starts[i], spread));
     return locations;
 }
 

@@ -2,6 +2,7 @@
 #include "core/calibrate/robust_fit.h"
 
 #include "core/base/median.h"
+#include "core/calibrate/fit_internal.h"
 
 #include <Eigen/Dense>
 
@@ -12,15 +13,7 @@ namespace trainyard {
 
 namespace {
 
-// Tukey's biweight: 4.685 scales keep 95 % of least squares' efficiency where errors are normal (Huber, Robust
-// Statistics, 1981); 1.4826 turns a median absolute deviation into a standard deviation.
-constexpr double kTukey = 4.685, kNormal = 1.4826;
-constexpr int kRounds = 50, kPasses = 8;
-
-std::unexpected<Error> unusable(std::string what, std::string right)
-{
-    return std::unexpected(Error { ErrorCode::OutOfRange, "fit", std::move(what), std::move(right) });
-}
+constexpr int kFitRounds = 50, kPasses = 8;
 
 struct System {
     Eigen::MatrixXd rows; // scaled by 1 / sigma
@@ -57,7 +50,7 @@ Solution iterated(const System &system, const std::stop_token &stop)
     const Eigen::Index n = system.y.size();
     Solution at { .x = solved(system, Eigen::VectorXd::Ones(n)), .weight = Eigen::VectorXd::Ones(n) };
     const double floor = 1e-9 * std::max(system.y.cwiseAbs().maxCoeff(), 1e-300);
-    for (int round = 0; round < kRounds && !stop.stop_requested(); ++round) {
+    for (int round = 0; round < kFitRounds && !stop.stop_requested(); ++round) {
         const Eigen::VectorXd residual = system.y - system.rows * at.x;
         const Eigen::VectorXd next = solved(system, residual.cwiseAbs().cwiseMax(floor).cwiseInverse());
         const bool rests = (next - at.x).norm() <= 1e-10 * at.x.norm();
@@ -68,7 +61,7 @@ Solution iterated(const System &system, const std::stop_token &stop)
     at.scale = scaleOf(system.y - system.rows * at.x, system.rows.cols());
     if (at.scale <= floor) // nearly all lie on it
         at.scale = floor;
-    for (int round = 0; round < kRounds && !stop.stop_requested(); ++round) {
+    for (int round = 0; round < kFitRounds && !stop.stop_requested(); ++round) {
         const Eigen::VectorXd residual = system.y - system.rows * at.x;
         at.weight = residual.unaryExpr([&](double r) {
             const double u = r / (kTukey * at.scale);

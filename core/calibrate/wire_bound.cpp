@@ -9,13 +9,13 @@ namespace trainyard {
 
 namespace {
 
-struct Way {
+struct GpuWire {
     Link nominal; // that a factor is a multiple of
     BytesPerSecond wire;
     const char *name = "";
 };
 
-Way wayOf(const Workload &workload, StageLocation at, CalibratedPart what)
+GpuWire wayOf(const Workload &workload, StageLocation at, CalibratedPart what)
 {
     if (what == CalibratedPart::Fabric)
         return { nominalFabric(workload, at), gbitsPerSecond(workload.fabricGbps(at)), "its share of the NICs" };
@@ -44,7 +44,7 @@ std::string beyondWire(const CalibrationCase &of, const CalibrationFactor &facto
         if ((!factor.gpu.empty() && factor.gpu != of.workload.gpu(at).id)
             || (!factor.datacenter.empty() && factor.datacenter != datacenter.id))
             continue;
-        const Way way = wayOf(of.workload, at, factor.what);
+        const GpuWire way = wayOf(of.workload, at, factor.what);
         if (const double rate = reached(way.nominal, factor); !(rate <= way.wire.value))
             return "A GPU would reach " + bytesText(rate) + "/s where " + way.name + " carries "
                 + bytesText(way.wire.value)

@@ -38,7 +38,7 @@ constexpr LinkField kLinkFields[] = {
     { "expert_pass_fraction", &LinkClass::expertPassFraction, { 0.01, 10 } },
 };
 
-LinkClass readLink(ObjectReader reader)
+LinkClass readLinkClass(ObjectReader reader)
 {
     LinkClass link;
     for (const LinkField &field : kLinkFields)
@@ -77,26 +77,29 @@ ExpertKernels readExperts(ObjectReader reader)
     return experts;
 }
 
-NetworkFile readFile(const Json &content, const SourceTable &sources, Errors &errors)
+NetworkFile readNetworkFile(const Json &content, const SourceTable &sources, Errors &errors)
 {
     NetworkFile file;
     ObjectReader root(content, "network.json: ", errors, &sources);
     const Json &links = content.at("links");
-    file.network.device = readLink(ObjectReader(links.at("device"), "network.json: /links/device", errors, &sources));
-    file.network.pcie = readLink(ObjectReader(links.at("pcie"), "network.json: /links/pcie", errors, &sources));
-    file.network.fabric = readLink(ObjectReader(links.at("fabric"), "network.json: /links/fabric", errors, &sources));
+    file.network.device =
+        readLinkClass(ObjectReader(links.at("device"), "network.json: /links/device", errors, &sources));
+    file.network.pcie = readLinkClass(ObjectReader(links.at("pcie"), "network.json: /links/pcie", errors, &sources));
+    file.network.fabric =
+        readLinkClass(ObjectReader(links.at("fabric"), "network.json: /links/fabric", errors, &sources));
     file.network.wan = readWan(ObjectReader(content.at("wan"), "network.json: /wan", errors, &sources));
     file.network.experts = readExperts(ObjectReader(content.at("experts"), "network.json: /experts", errors, &sources));
     if (links.contains("generations")) {
         for (const auto &[architecture, link] : links.at("generations").items())
             file.network.generations.push_back({ architecture,
-                readLink(ObjectReader(link, "network.json: /links/generations/" + architecture, errors, &sources)) });
+                readLinkClass(
+                    ObjectReader(link, "network.json: /links/generations/" + architecture, errors, &sources)) });
     }
     for (const auto &[gpus, reaches] : links.at("tcp").items()) {
         const std::string where = "network.json: /links/tcp/" + gpus;
         file.network.tcp.push_back(
-            { std::stoi(gpus), readLink(ObjectReader(reaches.at("region"), where + "/region", errors, &sources)),
-                readLink(ObjectReader(reaches.at("regions"), where + "/regions", errors, &sources)) });
+            { std::stoi(gpus), readLinkClass(ObjectReader(reaches.at("region"), where + "/region", errors, &sources)),
+                readLinkClass(ObjectReader(reaches.at("regions"), where + "/regions", errors, &sources)) });
     }
     std::ranges::sort(file.network.tcp, {}, &TcpLinkClass::gpusPerNode);
     ObjectReader power(content.at("power"), "network.json: /power", errors, &sources);
@@ -113,7 +116,7 @@ NetworkFile readFile(const Json &content, const SourceTable &sources, Errors &er
 
 const NetworkFile &builtinFile()
 {
-    static const NetworkFile file = readBuiltinFile("network.json", readFile);
+    static const NetworkFile file = readBuiltinFile("network.json", readNetworkFile);
     return file;
 }
 

@@ -7,7 +7,7 @@ namespace trainyard {
 
 namespace {
 
-PublishedExpertGains readFile(const Json &content, const SourceTable &sources, Errors &errors)
+PublishedExpertGains readGainsFile(const Json &content, const SourceTable &sources, Errors &errors)
 {
     PublishedExpertGains gains;
     ObjectReader reader(content.at("traffic_aware"), "expert_gains.json: /traffic_aware", errors, &sources);
@@ -23,7 +23,7 @@ PublishedExpertGains readFile(const Json &content, const SourceTable &sources, E
 
 const PublishedExpertGains &publishedExpertGains()
 {
-    static const PublishedExpertGains gains = readBuiltinFile("expert_gains.json", readFile);
+    static const PublishedExpertGains gains = readBuiltinFile("expert_gains.json", readGainsFile);
     return gains;
 }
 

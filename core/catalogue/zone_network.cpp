@@ -23,7 +23,7 @@ ZoneMachine readMachine(ObjectReader &reader)
     return machine;
 }
 
-ZoneLink readLink(ObjectReader &reader)
+ZoneLink readZoneLink(ObjectReader &reader)
 {
     ZoneLink link;
     reader.text("from", link.from);
@@ -62,14 +62,14 @@ std::vector<Entry> readAll(const Json &list, const std::string &where, const Sou
     return entries;
 }
 
-std::vector<ZoneNetwork> readFile(const Json &content, const SourceTable &sources, Errors &errors)
+std::vector<ZoneNetwork> readZonesFile(const Json &content, const SourceTable &sources, Errors &errors)
 {
     std::vector<ZoneNetwork> networks;
     for (const Json &given : content.at("networks")) {
         const std::string where = "zones.json: /networks/" + std::to_string(networks.size());
         networks.push_back({ given.at("id"), given.at("name"),
             readAll(given.at("machines"), where + "/machines", sources, errors, &readMachine),
-            readAll(given.at("links"), where + "/links", sources, errors, &readLink),
+            readAll(given.at("links"), where + "/links", sources, errors, &readZoneLink),
             readAll(given.at("egress"), where + "/egress", sources, errors, &readPrice), {} });
         std::vector<std::string> &zones = networks.back().zones;
         for (const ZonePrice &price : networks.back().egress) {
@@ -110,7 +110,7 @@ std::optional<double> ZoneNetwork::usdPerGb(std::string_view from, std::string_v
 
 const std::vector<ZoneNetwork> &builtinZoneNetworks()
 {
-    static const std::vector<ZoneNetwork> networks = readBuiltinFile("zones.json", readFile);
+    static const std::vector<ZoneNetwork> networks = readBuiltinFile("zones.json", readZonesFile);
     return networks;
 }
 

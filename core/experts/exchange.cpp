@@ -11,19 +11,19 @@ namespace trainyard {
 
 namespace {
 
-enum class Kernels : std::uint8_t { Nccl, Dedup };
+enum class ExchangeKernels : std::uint8_t { Nccl, Dedup };
 
-Kernels kernelsOf(MoeDispatch dispatch)
+ExchangeKernels kernelsOf(MoeDispatch dispatch)
 {
-    return dispatch == MoeDispatch::Dedup ? Kernels::Dedup : Kernels::Nccl;
+    return dispatch == MoeDispatch::Dedup ? ExchangeKernels::Dedup : ExchangeKernels::Nccl;
 }
 
 double smsOf(MoeDispatch dispatch, const ExpertGroup &group)
 {
     const ExpertKernels &kernels = builtinNetwork().experts;
-    return kernelsOf(dispatch) == Kernels::Dedup ? kernels.dedupSms
-        : group.nodes() > 1                      ? kernels.ncclSmsBetween
-                                                 : kernels.ncclSms;
+    return kernelsOf(dispatch) == ExchangeKernels::Dedup ? kernels.dedupSms
+        : group.nodes() > 1                              ? kernels.ncclSmsBetween
+                                                         : kernels.ncclSms;
 }
 
 /// What an uneven load makes of the time: an all-gather moves all tokens whoever wants them.
@@ -32,7 +32,7 @@ double slowedBy(MoeDispatch dispatch, double skew)
     const ExpertKernels &kernels = builtinNetwork().experts;
     if (dispatch == MoeDispatch::AllGather)
         return 1;
-    const double slope = kernelsOf(dispatch) == Kernels::Dedup ? kernels.dedupSkew : kernels.ncclSkew;
+    const double slope = kernelsOf(dispatch) == ExchangeKernels::Dedup ? kernels.dedupSkew : kernels.ncclSkew;
     return 1 + slope * std::max(0.0, skew - 1);
 }
 

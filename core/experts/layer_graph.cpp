@@ -18,9 +18,9 @@ int ranksOf(const LayerWork &work)
 }
 
 /// The kernels of one pass, on each rank as long as they take there.
-class Kernels {
+class PassKernels {
 public:
-    Kernels(LayerTasks &tasks, const LayerWork &work)
+    PassKernels(LayerTasks &tasks, const LayerWork &work)
         : m_tasks(tasks)
         , m_work(work)
     {
@@ -74,7 +74,7 @@ private:
 };
 
 /// Products with the pieces of both exchanges around them.
-void addExperts(LayerTasks &tasks, Kernels &kernels, const LayerWork &work, const Moving &dispatch, Moving &combine)
+void addExperts(LayerTasks &tasks, PassKernels &kernels, const LayerWork &work, const Moving &dispatch, Moving &combine)
 {
     const int products = work.productsInPieces ? dispatch.pieces : 1;
     int next = 0; // piece of the combine
@@ -94,7 +94,7 @@ void addExperts(LayerTasks &tasks, Kernels &kernels, const LayerWork &work, cons
 
 void addLayer(LayerTasks &tasks, const LayerWork &work)
 {
-    Kernels kernels(tasks, work);
+    PassKernels kernels(tasks, work);
     for (int rank = 0; rank < tasks.ranks(); ++rank) {
         if (work.isBackward && !work.isSharedBeside)
             kernels.run(rank, LayerStep::Shared);
@@ -138,7 +138,7 @@ public:
             both.insert(both.end(), waits.begin(), waits.end());
         Moving moving = m_tasks.begin(exchange, step, of.isBackward);
         m_tasks.launch(moving, both);
-        Kernels kernels(m_tasks, computing);
+        PassKernels kernels(m_tasks, computing);
         for (int rank = 0; rank < m_tasks.ranks(); ++rank) {
             Waits &passed = m_passed[static_cast<std::size_t>(rank)];
             for (const LayerStep kernel : steps)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLargeMessage = 128e6; // bytes from which a collective is bound by the fabric
 
-const BenchmarkPoint *best(const Draft &draft, const auto &isMeant, const auto &rateOf)
+const BenchmarkPoint *fastestPoint(const Draft &draft, const auto &isMeant, const auto &rateOf)
 {
     const BenchmarkPoint *found = nullptr;
     for (const BenchmarkPoint &point : draft.recording.benchmarks)
@@ -26,7 +26,7 @@ void takeWan(Draft &draft)
 {
     const auto isTcp = [](const BenchmarkPoint &point) { return point.what == "tcp" || point.what == "tcp_reverse"; };
     const BenchmarkPoint *fastest =
-        best(draft, isTcp, [](const BenchmarkPoint &point) { return point.bytesPerSecond; });
+        fastestPoint(draft, isTcp, [](const BenchmarkPoint &point) { return point.bytesPerSecond; });
     if (!fastest)
         return;
     double rtt = 0;
@@ -57,7 +57,7 @@ void takeFabric(Draft &draft)
     if (datacenters.empty() || datacenters[0].pools.empty())
         return;
     // A ring through several nodes enters and leaves each at the rate that nccl-tests call bus bandwidth.
-    const BenchmarkPoint *fastest = best(
+    const BenchmarkPoint *fastest = fastestPoint(
         draft,
         [](const BenchmarkPoint &point) {
             return point.nodes > 1 && point.bytes >= kLargeMessage && point.ranks > 0

@@ -12,7 +12,7 @@ namespace trainyard::imports {
 namespace {
 
 constexpr double kWhole = 0.005; // how far from a whole number
-constexpr double kMostTokens = 1e8, kMostGpus = 1e7;
+constexpr double kMostTokens = 1e8;
 
 std::optional<double> lastOf(const Recording &recording, std::uint32_t source, std::string_view name)
 {

@@ -6,7 +6,11 @@
 
 #include "core/imports/megatron_theory.h"
 
+#include <cstdint>
+
 namespace trainyard::imports {
+
+inline constexpr std::int64_t kMostGpus = 10'000'000; // of a run
 
 /// Of the first source that has them; empty where none does, or where they come out at no whole number.
 struct LoggedJob {

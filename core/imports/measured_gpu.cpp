@@ -52,7 +52,7 @@ std::string idOf(const std::string &name)
     return id.empty() ? "probed" : id;
 }
 
-double best(const Recording &recording, const auto &isMeant, const auto &rate)
+double bestRate(const Recording &recording, const auto &isMeant, const auto &rate)
 {
     double most = 0;
     for (const BenchmarkPoint &point : recording.benchmarks)
@@ -98,7 +98,7 @@ std::optional<GpuSpec> measuredGpu(const Recording &recording, const std::string
         return std::nullopt;
     gpu.sources["memory_gbytes_per_s"] = "what long copies and sums reach";
     gpu.gemm.peakFraction = gpu.gemm.memoryFraction = 1; // these peaks are reached
-    const double launch = best(
+    const double launch = bestRate(
         recording, [](const BenchmarkPoint &point) { return point.what == "launch"; },
         [](const BenchmarkPoint &point) { return point.seconds; });
     if (launch > 0)
@@ -115,11 +115,11 @@ std::optional<GpuSpec> measuredGpu(const Recording &recording, const std::string
         return point.what == "host_to_gpu" || point.what == "gpu_to_host";
     };
     const auto rate = [](const BenchmarkPoint &point) { return point.bytesPerSecond * 1e-9; };
-    const double pcie = best(recording, isHostCopy, rate);
+    const double pcie = bestRate(recording, isHostCopy, rate);
     // A processor's memory is its host's: what leaves is copied there.
     gpu.pcieGBps = std::min(pcie > 0 ? pcie : gpu.memoryGBps / 2, 1e4);
     gpu.linkGBps = std::min(1e5,
-        best(
+        bestRate(
             recording, [](const BenchmarkPoint &point) { return point.nodes == 1 && point.ranks > 1; },
             [](const BenchmarkPoint &point) { return point.busBytesPerSecond * 1e-9; }));
     for (const RecordedNodes &nodes : recording.nodes)

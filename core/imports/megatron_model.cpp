@@ -9,7 +9,7 @@ namespace trainyard::imports {
 
 namespace {
 
-constexpr int kMost = 10'000'000;
+constexpr int kMostWidth = 10'000'000;
 
 /// "([0]*3+[1]*58)", "[0,1]*24": which layers have experts. Empty where it is no such list, or too long.
 std::vector<bool> layerPattern(std::string_view text)
@@ -95,8 +95,8 @@ void takeExperts(Draft &draft, ModelSpec &model)
         return;
     }
     model.expertsPerToken = draft.whole("moe_router_topk", 1, model.experts).value_or(std::min(2, model.experts));
-    model.expertFfn = draft.whole("moe_ffn_hidden_size", 1, kMost).value_or(model.ffn);
-    model.sharedExpertFfn = draft.whole("moe_shared_expert_intermediate_size", 0, kMost).value_or(0);
+    model.expertFfn = draft.whole("moe_ffn_hidden_size", 1, kMostWidth).value_or(model.ffn);
+    model.sharedExpertFfn = draft.whole("moe_shared_expert_intermediate_size", 0, kMostWidth).value_or(0);
     const int groups = draft.whole("moe_router_num_groups", 1, 100'000).value_or(0);
     const int top = draft.whole("moe_router_group_topk", 1, 100'000).value_or(0);
     if (top > 0 && top < groups && model.experts % groups == 0) {
@@ -110,17 +110,18 @@ void takeAttention(Draft &draft, ModelSpec &model)
 {
     const Told &told = draft.arguments;
     const bool isGrouped = told.flag("group_query_attention").value_or(told.has("num_query_groups"));
-    model.kvHeads = isGrouped ? draft.whole("num_query_groups", 1, kMost).value_or(model.heads) : model.heads;
-    model.headDim = draft.whole("kv_channels", 1, kMost).value_or(std::max(1, model.hidden / std::max(1, model.heads)));
+    model.kvHeads = isGrouped ? draft.whole("num_query_groups", 1, kMostWidth).value_or(model.heads) : model.heads;
+    model.headDim =
+        draft.whole("kv_channels", 1, kMostWidth).value_or(std::max(1, model.hidden / std::max(1, model.heads)));
     if (!told.isOn("multi_latent_attention"))
         return;
     model.attention = AttentionKind::Latent;
     model.kvHeads = model.heads;
-    model.latent.queryRank = draft.whole("q_lora_rank", 1, kMost).value_or(0);
-    model.latent.keyValueRank = draft.whole("kv_lora_rank", 1, kMost).value_or(32);
-    model.latent.nopeDim = draft.whole("qk_head_dim", 1, kMost).value_or(128);
-    model.latent.ropeDim = draft.whole("qk_pos_emb_head_dim", 1, kMost).value_or(64);
-    model.latent.valueDim = draft.whole("v_head_dim", 1, kMost).value_or(128);
+    model.latent.queryRank = draft.whole("q_lora_rank", 1, kMostWidth).value_or(0);
+    model.latent.keyValueRank = draft.whole("kv_lora_rank", 1, kMostWidth).value_or(32);
+    model.latent.nopeDim = draft.whole("qk_head_dim", 1, kMostWidth).value_or(128);
+    model.latent.ropeDim = draft.whole("qk_pos_emb_head_dim", 1, kMostWidth).value_or(64);
+    model.latent.valueDim = draft.whole("v_head_dim", 1, kMostWidth).value_or(128);
     model.headDim = model.latent.valueDim;
 }
 
@@ -159,11 +160,11 @@ std::optional<ModelSpec> megatronModel(Draft &draft)
     ModelSpec model;
     model.layers = draft.whole("num_layers", 1, 10'000).value_or(1);
     model.hidden = draft.whole("hidden_size", 1, 1'000'000).value_or(1);
-    model.heads = draft.whole("num_attention_heads", 1, kMost).value_or(1);
+    model.heads = draft.whole("num_attention_heads", 1, kMostWidth).value_or(1);
     const std::string activation = told.text("activation_func").value_or(told.text("activation").value_or(""));
     model.gatedFfn =
         told.isOn("swiglu") || told.isOn("gated_linear_unit") || activation.find("glu") != std::string::npos;
-    model.ffn = draft.whole("ffn_hidden_size", 1, kMost)
+    model.ffn = draft.whole("ffn_hidden_size", 1, kMostWidth)
                     .value_or(model.gatedFfn ? 4 * model.hidden * 2 / 3 / 64 * 64 : 4 * model.hidden);
     if (model.ffn < 1)
         model.ffn = 64;

@@ -115,7 +115,7 @@ void takeSharding(Draft &draft)
         draft.assume("parallelism.zero_stage 0: --use-distributed-optimizer is not given");
 }
 
-int layersOf(const Draft &draft)
+int layersOfPlan(const Draft &draft)
 {
     return draft.model                    ? draft.model->layers
         : draft.plan.workload.inlineModel ? draft.plan.workload.inlineModel->layers
@@ -134,7 +134,7 @@ void takeVirtualStages(Draft &draft)
         }
     if (const auto own = draft.whole("num_layers_per_virtual_pipeline_stage", 1, 10'000); own && !argument) {
         argument = "num_layers_per_virtual_pipeline_stage";
-        const int layers = layersOf(draft), part = p.pipeline * *own;
+        const int layers = layersOfPlan(draft), part = p.pipeline * *own;
         if (layers > 0 && layers % part != 0)
             draft.bad(argument,
                 std::to_string(*own) + " layers a virtual stage on " + std::to_string(p.pipeline)
@@ -166,7 +166,7 @@ void takeLayers(Draft &draft)
 {
     draft.plan.placement.layers.clear();
     draft.plan.placement.stages.clear();
-    const int stages = draft.plan.parallelism.pipeline, layers = layersOf(draft);
+    const int stages = draft.plan.parallelism.pipeline, layers = layersOfPlan(draft);
     const auto first = draft.whole("decoder_first_pipeline_num_layers", 0, 10'000);
     const auto last = draft.whole("decoder_last_pipeline_num_layers", 0, 10'000);
     if (const auto layout = draft.arguments.text("pipeline_model_parallel_layout")) {
@@ -208,7 +208,7 @@ void takeRecomputedLayers(Draft &draft, int ofChunk)
 {
     const Parallelism &p = draft.plan.parallelism;
     const int chunks = std::max(1, p.virtualPipeline);
-    const int own = layersOf(draft) / std::max(1, p.pipeline * chunks); // of a chunk; 0: not known
+    const int own = layersOfPlan(draft) / std::max(1, p.pipeline * chunks); // of a chunk; 0: not known
     const int layers = (own > 0 ? std::min(ofChunk, own) : std::min(ofChunk, 10'000)) * chunks;
     draft.plan.memory.recomputeLayers = layers;
     draft.take("memory.recompute_layers", std::to_string(layers), "recompute_num_layers");
@@ -291,7 +291,7 @@ void takeOffload(Draft &draft)
             isFine                           ? "fine_grained_activation_offloading"
                 : told.has("cpu_offloading") ? "cpu_offloading"
                                              : "cpu_offloading_num_layers");
-        const int layers = layersOf(draft) / std::max(1, draft.plan.parallelism.pipeline);
+        const int layers = layersOfPlan(draft) / std::max(1, draft.plan.parallelism.pipeline);
         if (const auto own = draft.whole("cpu_offloading_num_layers", 0, 10'000); own && layers > 0) {
             memory.offloadFraction = std::min(1.0, double(*own) / layers);
             draft.take("memory.offload_fraction", std::to_string(*own) + " of " + std::to_string(layers) + " layers",

@@ -42,7 +42,7 @@ struct Degrees {
 
 /// Layers of a stage's activations: total / in-flight share = L a + (embedding's own), by the formula that was used.
 /// False where no whole number of layers gives what was printed; 0 layers where it tells none.
-bool layersOf(const MegatronTheory &theory, Degrees &job)
+bool findLayers(const MegatronTheory &theory, Degrees &job)
 {
     const double a = theory.layerActivations.value, t = job.tensor, p = job.pipeline;
     if (!(a > 0))
@@ -88,7 +88,7 @@ std::vector<Degrees> degreesOf(const MegatronTheory &theory)
             (theory.block.high() + theory.embedding.high()) / theory.fullest.low() * (1 + kOfNorms) };
         for (int tensor = 1; tensor <= kMostTensor; ++tensor)
             if (Degrees one { tensor, 1, 0, true, 0 };
-                ranks.meets({ double(tensor), double(tensor) }) && layersOf(theory, one))
+                ranks.meets({ double(tensor), double(tensor) }) && findLayers(theory, one))
                 found.push_back(one);
         return found;
     }
@@ -103,7 +103,7 @@ std::vector<Degrees> degreesOf(const MegatronTheory &theory)
             for (int pipeline = std::max(2, static_cast<int>(shards.low / tensor));
                  pipeline <= std::min<double>(kMostStages, shards.high / tensor); ++pipeline) {
                 Degrees one { tensor, pipeline, 0, isTied, 0 };
-                if (!shards.meets({ double(tensor) * pipeline, double(tensor) * pipeline }) || !layersOf(theory, one))
+                if (!shards.meets({ double(tensor) * pipeline, double(tensor) * pipeline }) || !findLayers(theory, one))
                     continue;
                 found.push_back(one);
             }

@@ -38,7 +38,7 @@ bool isSame(const ModelSpec &a, const ModelSpec &b, int padding)
         && (a.groups == 0 || (a.groups == b.groups && a.topGroups == b.topGroups));
 }
 
-std::string billions(double parameters)
+std::string parametersText(double parameters)
 {
     return countText(parameters) + " parameters";
 }
@@ -75,8 +75,8 @@ void put(Draft &draft, ModelSpec model, int padding, const std::string &from)
     }
     workload.model.clear();
     workload.inlineModel = model;
-    draft.taken.push_back(
-        "workload.model " + shortened(model.name) + " with " + billions(totalParameters(model)) + " from " + from);
+    draft.taken.push_back("workload.model " + shortened(model.name) + " with " + parametersText(totalParameters(model))
+        + " from " + from);
     draft.model = std::move(model);
 }
 
@@ -159,7 +159,7 @@ void sayParameters(Draft &draft)
 {
     for (const SampleSeries &series : draft.recording.series)
         if (series.name == "log.Total number of parameters" && !series.value.empty())
-            draft.assume(draft.sourceOf(series.source) + " tells a model of " + billions(series.value.back())
+            draft.assume(draft.sourceOf(series.source) + " tells a model of " + parametersText(series.value.back())
                 + " but not its shape: the plan's own stays, unless a config.json or the arguments are added");
 }
 

@@ -8,7 +8,7 @@ namespace trainyard::imports {
 
 namespace {
 
-constexpr std::size_t kMost = 100'000;
+constexpr std::size_t kMostLaidOut = 100'000;
 
 /// Brackets and "*n" written out; false where it cannot be.
 class Written {
@@ -42,7 +42,7 @@ private:
                 return false;
             }
             const std::size_t count = times();
-            if (count == 0 || own.size() * count + made.size() > kMost)
+            if (count == 0 || own.size() * count + made.size() > kMostLaidOut)
                 return false;
             for (std::size_t i = 0; i < count; ++i)
                 made += own;
@@ -56,7 +56,8 @@ private:
         if (m_at >= m_text.size() || m_text[m_at] != '*')
             return 1;
         std::size_t count = 0;
-        for (++m_at; m_at < m_text.size() && m_text[m_at] >= '0' && m_text[m_at] <= '9' && count <= kMost; ++m_at)
+        for (++m_at; m_at < m_text.size() && m_text[m_at] >= '0' && m_text[m_at] <= '9' && count <= kMostLaidOut;
+             ++m_at)
             count = count * 10 + static_cast<std::size_t>(m_text[m_at] - '0');
         return count;
     }

@@ -3,6 +3,7 @@
 
 #include "core/base/printable.h"
 #include "core/imports/draft.h"
+#include "core/imports/logged_job.h"
 #include "core/imports/megatron_arguments.h"
 #include "core/plan/model_change.h"
 #include "core/plan/validate.h"
@@ -15,8 +16,7 @@ namespace trainyard {
 namespace {
 
 using imports::Draft;
-
-constexpr std::int64_t kMostGpus = 10'000'000;
+using imports::kMostGpus;
 
 /// A number of GPUs or nodes; what is no number ("gpu", "auto", -1 for all, "$NODES") tells none.
 std::optional<int> countOf(Draft &draft, std::string_view name, std::int64_t most)

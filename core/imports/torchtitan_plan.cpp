@@ -68,7 +68,7 @@ void takeSchedule(Draft &draft)
         + (own ? " from " + draft.arguments.said(layers) : ", torchtitan's default of such schedules"));
 }
 
-void takeBatch(Draft &draft, std::optional<int> data)
+void takeTorchtitanBatch(Draft &draft, std::optional<int> data)
 {
     WorkloadSpec &w = draft.plan.workload;
     const char *local = firstTold(draft, { "training.local_batch_size", "training.batch_size" });
@@ -150,7 +150,7 @@ void takeTorchtitan(Draft &draft)
         draft.take("workload.sequence_length", std::to_string(*length), "training.seq_len");
     }
     takeSchedule(draft);
-    takeBatch(draft, data);
+    takeTorchtitanBatch(draft, data);
     const auto mode = told.text("activation_checkpoint.mode");
     Recompute &recompute = draft.plan.memory.recompute;
     recompute = mode == "full" ? Recompute::Full : mode == "none" ? Recompute::None : Recompute::Selective;

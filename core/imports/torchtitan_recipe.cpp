@@ -30,7 +30,7 @@ bool startsWithName(std::string_view text, std::string_view name)
     return text.starts_with(name) && (text.size() == name.size() || text[name.size()] == '_');
 }
 
-void takeBatch(Draft &draft)
+void takeRecipeBatch(Draft &draft)
 {
     WorkloadSpec &w = draft.plan.workload;
     if (const auto length = draft.whole(kLength, 1, 100'000'000)) {
@@ -144,7 +144,7 @@ void takeTorchtitanRecipe(Draft &draft)
 {
     if (!draft.arguments.has(kTokensOfStep) && !draft.arguments.has(kTokensOfMicroBatch))
         return;
-    takeBatch(draft);
+    takeRecipeBatch(draft);
     takeMemory(draft);
     takeName(draft);
 }

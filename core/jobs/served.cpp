@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::size_t kUnknown = std::size_t(-1);
 
-bool isNode(const JobSet &set, int node)
-{
-    return node >= 0 && static_cast<std::size_t>(node) < set.nodes.size();
-}
-
 } // namespace
 
 Served::Served(const JobSet &set)

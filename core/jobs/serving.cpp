@@ -35,11 +35,6 @@ bool carries(const JobSet &set, double rate, const std::vector<std::uint32_t> &l
     });
 }
 
-bool isNode(const JobSet &set, int node)
-{
-    return node >= 0 && static_cast<std::size_t>(node) < set.nodes.size();
-}
-
 /// Why none of the GPUs may run it.
 std::string whyNoGpu(const JobSet &set, const JobSpec &job)
 {

@@ -10,6 +10,12 @@
 
 namespace trainyard {
 
+/// Whether the set has a node of that number.
+[[nodiscard]] inline bool isNode(const JobSet &set, int node)
+{
+    return node >= 0 && static_cast<std::size_t>(node) < set.nodes.size();
+}
+
 /// [GPU]: 1 where it may run units of the job while its host is that node.
 [[nodiscard]] std::vector<std::uint8_t> servedBy(const JobSet &set, const JobSpec &job, int node);
 

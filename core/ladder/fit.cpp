@@ -44,7 +44,7 @@ std::string timeText(const LadderStep &step)
 
 /// "…: frees 23 GB per GPU; the iteration takes 1.5 s, 3 % longer (…). Changes: …" or, without a time, what is paid in
 /// words.
-std::string sentenceOf(const LadderStep &step, const std::string &price, std::int64_t hostFreed)
+std::string stepSentence(const LadderStep &step, const std::string &price, std::int64_t hostFreed)
 {
     std::string text = step.name + ": frees "
         + (step.freed > 0 || hostFreed <= 0 ? bytesText(double(step.freed)) + " per GPU"
@@ -142,7 +142,7 @@ private:
             step.capacity = next.capacity;
             if (last && step.iterationTime && *last > 0)
                 step.slowdown = *step.iterationTime / *last - 1;
-            step.sentence = sentenceOf(step, chosen[i].price, now.host - next.host);
+            step.sentence = stepSentence(step, chosen[i].price, now.host - next.host);
             last = step.iterationTime;
             m_fitting.after = next;
             m_fitting.plan = step.plan;

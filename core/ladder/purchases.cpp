@@ -91,7 +91,7 @@ std::string capitalised(std::string text)
     return text;
 }
 
-std::string sentenceOf(const Purchase &offer)
+std::string offerSentence(const Purchase &offer)
 {
     return capitalised(offer.label)
         + formatted(": %.3g %% more tokens per second, %.3g of %.3g GB", 100 * offer.gain, double(offer.device) / 1e9,
@@ -170,7 +170,7 @@ private:
         const StageMemory &fullest = memory.perStage[std::size_t(memory.fullestStage)];
         offer.device = fullest.device;
         offer.capacity = fullest.capacity;
-        offer.sentence = sentenceOf(offer);
+        offer.sentence = offerSentence(offer);
         m_result.offers.push_back(std::move(offer));
     }
 

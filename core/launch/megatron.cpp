@@ -69,7 +69,7 @@ void addLayers(Draft &draft)
         draft.add("--num-virtual-stages-per-pipeline-rank", p.virtualPipeline);
 }
 
-void addSharding(Draft &draft)
+void addMegatronSharding(Draft &draft)
 {
     const int stage = draft.plan.parallelism.zeroStage;
     if (draft.data() > 1)
@@ -163,7 +163,7 @@ void addRecomputedLayers(Draft &draft)
     draft.add("--recompute-num-layers", *told / chunks);
 }
 
-void addRecompute(Draft &draft)
+void addMegatronRecompute(Draft &draft)
 {
     const MemoryStrategy &memory = draft.plan.memory;
     std::vector<std::string> modules;
@@ -193,7 +193,7 @@ void addRecompute(Draft &draft)
     draft.options.push_back({ "--recompute-modules", modules });
 }
 
-void addOffload(Draft &draft)
+void addMegatronOffload(Draft &draft)
 {
     const MemoryStrategy &memory = draft.plan.memory;
     if (memory.optimizerOffload == OptimizerOffload::Host) {
@@ -369,10 +369,10 @@ void makeMegatron(Draft &draft)
         draft.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "1");
     addSchedule(draft);
     addLayers(draft);
-    addSharding(draft);
+    addMegatronSharding(draft);
     addPrecision(draft);
-    addRecompute(draft);
-    addOffload(draft);
+    addMegatronRecompute(draft);
+    addMegatronOffload(draft);
     addDispatch(draft);
     addOptimizer(draft);
     addSteps(draft);

@@ -84,7 +84,7 @@ void addQuantisation(Draft &draft, Recipe &recipe, const TitanModel &model)
     }
 }
 
-void addRecompute(Draft &draft, Recipe &recipe)
+void addTorchtitanRecompute(Draft &draft, Recipe &recipe)
 {
     const Recompute recompute = draft.plan.memory.recompute;
     const char *policy = recompute == Recompute::Full ? "FullAC" : "SelectiveAC";
@@ -171,7 +171,7 @@ void addPipeline(Draft &draft, Recipe &recipe)
     recipe.body += partsOf(draft);
 }
 
-void addSharding(Draft &draft)
+void addTorchtitanSharding(Draft &draft)
 {
     const Parallelism &p = draft.plan.parallelism;
     const int data = draft.data();
@@ -196,7 +196,7 @@ void addSharding(Draft &draft)
         draft.refuse("parallelism.expert_tensor", "torchtitan lends tensor ranks to experts, one to each", "1");
 }
 
-void addOffload(Draft &draft)
+void addTorchtitanOffload(Draft &draft)
 {
     const MemoryStrategy &memory = draft.plan.memory;
     const bool isParameters = memory.parameterOffload == ParameterOffload::Host;
@@ -271,12 +271,12 @@ void makeTorchtitan(Draft &draft)
     draft.add("--parallelism.pipeline_parallel_degree", p.pipeline);
     draft.add("--parallelism.context_parallel_degree", p.context);
     draft.add("--parallelism.expert_parallel_degree", p.expert);
-    addSharding(draft);
+    addTorchtitanSharding(draft);
     addBatch(draft);
     addQuantisation(draft, recipe, *known);
-    addRecompute(draft, recipe);
+    addTorchtitanRecompute(draft, recipe);
     addPipeline(draft, recipe);
-    addOffload(draft);
+    addTorchtitanOffload(draft);
     if (p.pipeline > 1 || p.expert > 1)
         draft.add("--training.disable_cuda_graphs");
     draft.add("--metrics.log_freq", 1);

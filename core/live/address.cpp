@@ -3,6 +3,7 @@
 
 #include "core/base/printable.h"
 #include "core/live/address_secrets.h"
+#include "core/live/ascii_case_internal.h"
 
 #include <arpa/inet.h>
 
@@ -15,7 +16,7 @@ namespace trainyard::live {
 
 namespace {
 
-constexpr std::size_t kLongest = 16'384, kLongestHost = 253;
+constexpr std::size_t kLongestAddress = 16'384, kLongestHost = 253;
 constexpr const char *kForms = "http://HOST:9090 (Prometheus), listen:PORT (OTLP, WebSocket and lines of JSON), "
                                "tcp://HOST:PORT or ws://HOST:PORT/PATH (a stream), tail:PATH (a log), command:COMMAND "
                                "or replay:RECORDING";
@@ -36,14 +37,6 @@ constexpr std::array<Scheme, 10> kSchemes { { { "http", SourceType::Prometheus, 
 bool isUrl(SourceType type)
 {
     return type == SourceType::Prometheus || type == SourceType::Stream || type == SourceType::WebSocket;
-}
-
-std::string lowered(std::string_view text)
-{
-    std::string result(text);
-    for (char &c : result)
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    return result;
 }
 
 bool isDigits(std::string_view text)
@@ -84,7 +77,7 @@ public:
     {
         if (m_text.empty())
             return wrong("an address is empty", kForms);
-        if (m_text.size() > kLongest)
+        if (m_text.size() > kLongestAddress)
             return wrong("it is longer than an address may be", "at most 16384 characters");
         if (std::ranges::any_of(m_text, [](unsigned char c) { return c < ' ' || c == 0x7f; }))
             return wrong("there is a control character in it", kForms);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/address_secrets.h"
 
+#include "core/live/ascii_case_internal.h"
+
 #include <algorithm>
 #include <array>
 
@@ -10,14 +12,6 @@ namespace {
 
 constexpr std::array<std::string_view, 9> kKeys { "access_token", "token", "password", "passwd", "secret", "api_key",
     "apikey", "bearer", "auth" };
-
-std::string lowered(std::string_view text)
-{
-    std::string result(text);
-    for (char &c : result)
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    return result;
-}
 
 bool isWordly(char c)
 {

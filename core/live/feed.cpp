@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/feed.h"
 
+#include "core/base/units.h"
 #include "core/base/words.h"
 #include "core/telemetry/sample_names.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 constexpr double kSilence = 30; // s
 constexpr double kIntervals = 3;
-constexpr double kSecond = 1e9;
 constexpr double kLongestStep = 86'400; // s; longer ones are no steps
 
 std::string lengthOf(double seconds)
@@ -38,7 +38,7 @@ void StepLengths::take(const Recording &part)
     double longest = 0;
     for (const RankRecording &rank : part.ranks)
         for (const RecordedStep &step : rank.steps)
-            longest = std::max(longest, static_cast<double>(step.end - step.start) / kSecond);
+            longest = std::max(longest, static_cast<double>(step.end - step.start) / kNanosecondsPerSecond);
     for (const SampleSeries &series : part.series)
         if (series.isByStep && series.name == samples::kStepTime)
             for (const double seconds : series.value)
@@ -163,12 +163,12 @@ SourceStatus Feed::shown() const
     if (status.state != SourceState::Live)
         return status;
     const double allowed = silenceAllowed(m_address, m_steps.longest());
-    const double silent = static_cast<double>(m_around.steadyNow() - m_heardSteady) / kSecond;
+    const double silent = static_cast<double>(m_around.steadyNow() - m_heardSteady) / kNanosecondsPerSecond;
     if (silent <= allowed)
         return status;
     status.state = SourceState::Stale;
     status.reason = "nothing came for " + lengthOf(silent);
-    status.since = std::max(status.since, status.heard) + static_cast<Moment>(allowed * kSecond);
+    status.since = std::max(status.since, status.heard) + static_cast<Moment>(allowed * kNanosecondsPerSecond);
     return status;
 }
 

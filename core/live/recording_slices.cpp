@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/recording_slices.h"
 
+#include "core/base/units.h"
 #include "core/telemetry/sample_names.h"
 
 #include <algorithm>
@@ -14,8 +15,7 @@ namespace trainyard::live {
 namespace {
 
 constexpr double kUsualStep = 1; // s, where nobody tells one
-constexpr Moment kSecond = 1'000'000'000;
-constexpr Moment kLongest = Moment(100) * 365 * 86'400 * kSecond;
+constexpr Moment kLongestRun = Moment(100) * 365 * 86'400 * kNanosecondsPerSecond;
 constexpr std::size_t kMostStreams = std::numeric_limits<std::uint16_t>::max();
 
 const SampleSeries *seriesNamed(const Recording &recording, std::string_view name, bool isByStep)
@@ -67,14 +67,15 @@ std::unordered_map<std::int64_t, Moment> stepEnds(const Recording &recording)
         for (std::size_t i = 0; i < std::min(times->at.size(), times->value.size()); ++i)
             lengths[times->at[i]] = times->value[i];
     Moment at = firstMoment(recording);
-    const Moment longest = at + kLongest;
+    const Moment longest = at + kLongestRun;
     std::int64_t before = all.empty() ? 0 : *all.begin();
     for (const std::int64_t step : all) {
         const auto length = lengths.find(step);
         double seconds =
             length != lengths.end() && length->second > 0 && length->second < 1e6 ? length->second : kUsualStep;
         seconds *= static_cast<double>(std::clamp<std::int64_t>(step - before, 0, 100'000));
-        at = ends.try_emplace(step, std::min(at + static_cast<Moment>(seconds * kSecond), longest)).first->second;
+        at = ends.try_emplace(step, std::min(at + static_cast<Moment>(seconds * kNanosecondsPerSecond), longest))
+                 .first->second;
         before = step;
     }
     return ends;

@@ -16,7 +16,7 @@ namespace trainyard::live {
 
 namespace {
 
-constexpr double kBetweenStatuses = 0.1, kFarewell = 15; // s
+constexpr double kFarewell = 15; // s
 constexpr std::size_t kMostSaid = 4'096; // bytes of what the listener says
 
 /// A connection that comes again; what a connection has to begin with is said on each.

@@ -18,7 +18,6 @@ namespace trainyard::live {
 namespace {
 
 constexpr std::size_t kMostClients = 64; // each is told by a thread of its own
-constexpr double kBetweenStatuses = 0.1; // s
 
 /// One who listens: what is told to it, and whether it is there still.
 struct Client {

@@ -9,13 +9,15 @@
 
 namespace trainyard::live {
 
+inline constexpr double kBetweenStatuses = 0.1; // s
+
 struct ServeOptions {
     double speed = 1; // times as fast; 0: as fast as it goes
     bool isRepeated = false;
     /// Moments are moved so that the recording begins when it is told; false: as they were.
     bool isNow = true;
     std::stop_token stop = {};
-    std::function<void(const SourceStatus &status)> status = {}; // clients, bytes, at most 10 times/s
+    std::function<void(const SourceStatus &status)> status = {}; // clients, bytes; kBetweenStatuses apart
 };
 
 /// Listens until stopped, or, with `isOnce`, until the first client heard all of it. Every client hears it from the

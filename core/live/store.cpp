@@ -27,7 +27,7 @@ std::string grouped(std::size_t number)
 }
 
 /// The first moment of a batch as Unix time, for the zero of all snapshots.
-std::optional<Moment> firstMoment(const Recording &part)
+std::optional<Moment> firstUnixMoment(const Recording &part)
 {
     for (const RankRecording &rank : part.ranks) {
         for (const RecordedStep &step : rank.steps)
@@ -128,7 +128,7 @@ void Store::take(Batch &&batch)
     const std::scoped_lock lock(d->mutex);
     ++d->revision;
     if (d->zero == 0)
-        if (const auto first = firstMoment(batch.part))
+        if (const auto first = firstUnixMoment(batch.part))
             d->zero = std::clamp<Moment>(*first, 1, kMostZero);
     d->leaveOut(batch.part);
     const std::uint32_t source = d->sources.take(batch);

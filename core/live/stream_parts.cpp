@@ -12,7 +12,7 @@ namespace trainyard::live {
 
 namespace {
 
-constexpr std::int64_t kLongest = 250'000'000; // ns: events whose ends lie further apart do not share a line
+constexpr std::int64_t kFarthestApart = 250'000'000; // ns: events whose ends lie further apart do not share a line
 
 /// Where a collective is drawn exactly as it was, its span is told with it.
 bool isDrawn(const RankRecording &rank, const RecordedCollective &one)
@@ -44,8 +44,8 @@ template <class End> void StreamParts::cut(StreamPart part, std::vector<std::uin
         const auto step = stepOf(first);
         part.first = i;
         part.count = 1;
-        while (i + part.count < order.size() && part.count < m_most && end(order[i + part.count]) - first <= kLongest
-            && stepOf(end(order[i + part.count])) == step)
+        while (i + part.count < order.size() && part.count < m_most
+            && end(order[i + part.count]) - first <= kFarthestApart && stepOf(end(order[i + part.count])) == step)
             ++part.count;
         part.at = end(order[i + part.count - 1]);
         m_parts.push_back(part);

@@ -8,9 +8,9 @@ namespace trainyard {
 namespace {
 
 /// The parts of what is held, up to the change that was the fullest.
-class Parts {
+class HeldParts {
 public:
-    Parts(const OpMemory &memory, std::size_t fullest)
+    HeldParts(const OpMemory &memory, std::size_t fullest)
         : m_memory(memory)
         , m_left(fullest + 1)
     {
@@ -104,7 +104,7 @@ LiveOverTime liveInOrder(const Program &program, int device, const OpMemory &mem
 LiveBytes fullestMoment(
     const LiveOverTime &live, const Timeline &timeline, int pipelineClass, int stage, const OpMemory &memory)
 {
-    Parts parts(memory, live.fullest);
+    HeldParts parts(memory, live.fullest);
     MemoryRows rows(timeline, pipelineClass, stage);
     rows.each([&](std::uint32_t span, bool ends) {
         ends ? parts.end(rows.effectOf(span)) : parts.start(rows.effectOf(span));
@@ -116,7 +116,7 @@ LiveBytes fullestMoment(
 LiveBytes fullestMoment(
     const LiveOverTime &live, const Program &program, int device, const OpMemory &memory, bool isRecomputing)
 {
-    Parts parts(memory, live.fullest);
+    HeldParts parts(memory, live.fullest);
     eachOp(program, device, memory, isRecomputing, [&](std::uint32_t effect) {
         TaskClass of;
         memory.tell(of, effect);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/off_gpu.h"
 
+#include "core/base/units.h"
 #include "core/hardware/host_spec.h"
 #include "core/placement/activations_leave.h"
 #include "core/placement/stage_source.h"
@@ -14,8 +15,6 @@
 namespace trainyard {
 
 namespace {
-
-constexpr double kGib = 0x1p30;
 
 struct OfGpu {
     double states = 0, activations = 0;
@@ -72,7 +71,7 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
             continue;
         const auto &host = workload.pool({ datacenter, pool }).host;
         const HostMemory here { datacenter, pool, node.states, node.activations,
-            host ? std::max(0.0, host->memoryGib) * kGib : 0 };
+            host ? std::max(0.0, host->memoryGib) * kBytesPerGiB : 0 };
         const bool isSamePool =
             !fullest.empty() && fullest.back().datacenter == datacenter && fullest.back().pool == pool;
         if (!isSamePool)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/stage_memory.h"
 
+#include "core/base/units.h"
 #include "core/placement/layer_facts.h"
 #include "core/states/stage_states.h"
 
@@ -21,9 +22,9 @@ std::string ofMicroBatches(const char *what, double count)
 }
 
 /// Collects named parts and their sums, in whole bytes, so that the parts add up to the last one.
-class Parts {
+class StageParts {
 public:
-    Parts(StageMemory &memory, bool isNamed)
+    StageParts(StageMemory &memory, bool isNamed)
         : m_memory(memory)
         , m_isNamed(isNamed)
     {
@@ -44,7 +45,7 @@ private:
 
 void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
 {
-    Parts parts(m, isNamed);
+    StageParts parts(m, isNamed);
     m.inFlight = live.inFlight;
     parts.add(m.activations, isNamed ? ofMicroBatches("activations", live.inFlight) : std::string(),
         live.activations + live.workspace.kept);
@@ -56,8 +57,6 @@ void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
     parts.add(m.buffers, "gradients of weights at work", live.workspace.weightGradients);
 }
 
-constexpr double kGib = double(1 << 30);
-
 } // namespace
 
 StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const LiveBytes &live,
@@ -68,7 +67,7 @@ StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const Li
     const Heterogeneity &h = workload.plan->heterogeneity;
     m.capacity = std::int64_t(double(workload.gpu(ranks.at).memoryBytes) * h.memoryFraction);
     const std::optional<double> measured = measuredBytes(workload, ranks.at);
-    Parts parts(m, isNamed);
+    StageParts parts(m, isNamed);
     StageStates states = stageStates(workload, ranks);
     parts.add(m.weights, "weights", states.weights);
     parts.add(m.gradients, "gradients", states.gradients);
@@ -94,7 +93,7 @@ StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const Li
     if (!measured)
         parts.add(m.device, "CUDA context", workload.stack.contextBytes);
     parts.add(m.device, "communication buffers",
-        h.commBufferGib ? *h.commBufferGib * kGib : communicators(workload) * workload.stack.communicatorBytes);
+        h.commBufferGib ? *h.commBufferGib * kBytesPerGiB : communicators(workload) * workload.stack.communicatorBytes);
     std::stable_sort(m.parts.begin(), m.parts.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
     return m;
 }

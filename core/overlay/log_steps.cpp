@@ -174,7 +174,7 @@ Moment zoneNear(Moment offset)
     return (offset >= 0 ? offset + kQuarter / 2 : offset - kQuarter / 2) / kQuarter * kQuarter;
 }
 
-std::string stepsText(std::int64_t added)
+std::string addedStepsText(std::int64_t added)
 {
     return added == 0
         ? std::string("by their numbers, which are the log's")
@@ -209,8 +209,8 @@ std::optional<StepJoin> joinByEnds(const std::vector<RunStep> &windows, const Lo
         return std::nullopt;
     const double seconds = static_cast<double>(best->offset) * 1e-9;
     return StepJoin { true, best->added, best->offset,
-        "Steps of log and profiler are joined by when they ended, " + stepsText(best->added) + ": the log's clock is "
-            + secondsText(std::abs(seconds)) + (seconds < 0 ? " behind" : " ahead") };
+        "Steps of log and profiler are joined by when they ended, " + addedStepsText(best->added)
+            + ": the log's clock is " + secondsText(std::abs(seconds)) + (seconds < 0 ? " behind" : " ahead") };
 }
 
 } // namespace

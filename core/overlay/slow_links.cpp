@@ -47,7 +47,7 @@ std::string bandwidthText(double bytesPerSecond)
     return bytesText(bytesPerSecond) + "/s";
 }
 
-std::string nameOf(const CommunicatorGroup &group, const std::optional<Boundary> &boundary)
+std::string linkName(const CommunicatorGroup &group, const std::optional<Boundary> &boundary)
 {
     const auto number = [](int of) { return std::to_string(of); };
     if (group.ranks.size() == 2 && boundary)
@@ -115,7 +115,8 @@ std::vector<SlowLink> slowLinks(const Run &run, const RankMap &map, double least
                     + std::to_string(boundary->stages.first) + "/" + std::to_string(boundary->stages.second)
                                                : std::to_string(index);
             const double wire = bytes * busFactor(operation, ranks);
-            Found made { { nameOf(group, boundary), wire / own.median, wire / usual, {} }, own.moreSeconds, where, 0 };
+            Found made { { linkName(group, boundary), wire / own.median, wire / usual, {} }, own.moreSeconds, where,
+                0 };
             const auto known = std::ranges::find(found, where, &Found::where);
             if (known == found.end()) {
                 found.push_back(std::move(made));

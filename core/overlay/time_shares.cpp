@@ -257,7 +257,7 @@ Moment shiftOf(const Run &run, std::uint32_t rank)
     return rank < run.clockShift.size() ? run.clockShift[rank] : 0;
 }
 
-int stagesOf(const Run &run, int planStages)
+int stageCount(const Run &run, int planStages)
 {
     return run.areStagesTold ? run.stages : std::max(run.stages, planStages);
 }
@@ -274,7 +274,7 @@ std::vector<HostGap> hostGapsOf(const Run &run, const RankWindow &window, int pl
     const NextWork first = workAfter(rank, window.start - shift), next = workAfter(rank, end);
     if (first.start != kNoMoment && first.start < end)
         (void)sharesOfRank(run, window.rank, first.start, next.start == kNoMoment ? end : next.start,
-            stagesOf(run, planStages), &gaps);
+            stageCount(run, planStages), &gaps);
     return gaps;
 }
 
@@ -283,7 +283,7 @@ std::vector<RankStep> sharesOf(const Run &run, const RunStep &step, int planStag
     std::vector<RankStep> result;
     if (!step.hasSpans() || !run.spans)
         return result;
-    const int stages = stagesOf(run, planStages);
+    const int stages = stageCount(run, planStages);
     for (const RankWindow &window : step.ranks) {
         const Moment shift = shiftOf(run, window.rank);
         if (auto taken = sharesOfRank(run, window.rank, step.start - shift, step.end - shift, stages))

@@ -133,7 +133,7 @@ constexpr std::array kKinds {
     KindOfPart { Kind::Gradients, VerdictKind::Gradients, "all-reduce", " of gradients" },
 };
 
-double predictedOf(const Breakdown &plan, Kind kind)
+double plannedSeconds(const Breakdown &plan, Kind kind)
 {
     switch (kind) {
     case Kind::Tensor:
@@ -210,7 +210,7 @@ private:
                 "Groups of ranks are not told, or are none of the plan's: communication is one part");
             double predicted = 0;
             for (std::size_t k = 0; k < m_figures.moved.size(); ++k)
-                predicted += k == indexOf(Kind::Copies) ? 0 : predictedOf(m_plan, static_cast<Kind>(k));
+                predicted += k == indexOf(Kind::Copies) ? 0 : plannedSeconds(m_plan, static_cast<Kind>(k));
             return add(VerdictKind::Communication, "exposed communication", predicted, moved + m_waiting.seconds,
                 "collectives and transfers under which nothing computes, " + of + waited(m_waiting.seconds));
         }
@@ -226,7 +226,7 @@ private:
     {
         const double waiting = m_waiting.kind == kind ? m_waiting.seconds : 0;
         const std::size_t groups = m_figures.groups[indexOf(kind)].size();
-        add(verdict, std::move(what), predictedOf(m_plan, kind), m_figures.moved[indexOf(kind)] + waiting,
+        add(verdict, std::move(what), plannedSeconds(m_plan, kind), m_figures.moved[indexOf(kind)] + waiting,
             (groups == 0 && m_figures.moved[indexOf(kind)] > 0 ? "groups that are not told, "
                     : groups == 0                              ? "none was exposed, "
                     : groups == 1                              ? "one group, "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/chrome_trace.h"
+#include "core/base/version.h"
 
 #include "core/report/job_text.h"
 #include "core/report/json_internal.h"
@@ -136,7 +137,7 @@ void writeArrow(
 void writeChromeTrace(const Evaluation &evaluation, std::ostream &out)
 {
     const Timeline &timeline = evaluation.timeline;
-    out << R"({"displayTimeUnit":"ms","otherData":{"generator":"trainyard )" TRAINYARD_VERSION R"(","plan":)"
+    out << R"({"displayTimeUnit":"ms","otherData":{"generator":"trainyard )" << productVersion() << R"(","plan":)"
         << quoted(evaluation.plan->name) << R"(},"traceEvents":[)";
     EventList events(out);
     const std::vector<Place> places = writeNames(evaluation, events);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/html_report.h"
+#include "core/base/version.h"
 
 #include "core/plan/embedded_plan.h"
 #include "core/plan/plan_diff.h"
@@ -86,8 +87,8 @@ std::string htmlReport(const std::vector<NamedEvaluation> &plans)
         html += section(plans, p, axis);
     if (plans.size() == 1)
         html += card("All metrics", metricsTableHtml(plans));
-    html += "<p class=\"muted\">Written by Trainyard " TRAINYARD_VERSION
-            ", which opens this page as the plan that it is about. Every metric is defined in docs/metrics.md.</p>\n";
+    html += "<p class=\"muted\">Written by Trainyard " + std::string(productVersion())
+        + ", which opens this page as the plan that it is about. Every metric is defined in docs/metrics.md.</p>\n";
     const Evaluation &first = *plans.front().evaluation;
     return html + "</main>\n" + planElement(withModelInside(*first.plan, first.model)) + "</body></html>\n";
 }

@@ -27,7 +27,7 @@ std::optional<LayerFigures> meanFigures(const View &view, int tensor, int microB
     return mean;
 }
 
-double seconds(const LayerFigures &figures, int layers, bool isFirst, bool isLast)
+double secondsOfLayers(const LayerFigures &figures, int layers, bool isFirst, bool isLast)
 {
     return layers * figures.layer + (isFirst ? figures.embedding : 0) + (isLast ? figures.head : 0);
 }
@@ -62,7 +62,7 @@ double ampSeconds(const Choice &choice, const View &view)
     for (int i = 0; i < stages; ++i) {
         const int layers = choice.stages[std::size_t(i)].layers;
         const bool isFirst = i == 0, isLast = i == stages - 1;
-        times.push_back(seconds(*figures, layers, isFirst, isLast));
+        times.push_back(secondsOfLayers(*figures, layers, isFirst, isLast));
         most = std::max(most, view.stageParameters(layers, isFirst, isLast) / tensor);
     }
     const double boundary = choice.microBatch * view.boundaryNumbers * view.bytesPerNumber,
@@ -97,7 +97,7 @@ Ranking byAmp(const View &view, const std::stop_token &stop)
                     continue;
                 const std::vector<int> layers =
                     cutLayers(stages, view.layers, 1, [&](int stage, int /*first*/, int count) {
-                        return seconds(*figures, count, stage == 0, stage == stages - 1);
+                        return secondsOfLayers(*figures, count, stage == 0, stage == stages - 1);
                     });
                 for (std::size_t i = 0; i < layers.size(); ++i)
                     filled[i].layers = layers[i];

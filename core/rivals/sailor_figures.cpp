@@ -13,7 +13,8 @@ namespace {
 constexpr double kSpeedUp = 1.5; // that a doubled tensor degree has to bring [F]
 constexpr double kLoaded = 2e9, kLoadedWithTensor = 3e9; // bytes, K of its planner [F]
 
-double seconds(const View &view, int kind, const std::vector<int> &layers, int stage, int tensor, int microBatch)
+double tensorStageSeconds(
+    const View &view, int kind, const std::vector<int> &layers, int stage, int tensor, int microBatch)
 {
     const LayerFigures &figures =
         view.kinds[std::size_t(kind)]
@@ -43,7 +44,7 @@ sailor::Stage stageOf(const Choice &choice, const View &view, const std::vector<
         const LayerFigures &figures = view.kindOf(replicas.site)
                                           .figures[std::size_t(view.tensorIndex(replicas.tensor))]
                                                   [std::size_t(view.microBatchIndex(choice.microBatch))];
-        const double time = seconds(
+        const double time = tensorStageSeconds(
             view, view.sites[std::size_t(replicas.site)].kind, layers, stage, replicas.tensor, choice.microBatch);
         for (int i = 0; i < replicas.count; ++i, ++number) {
             sailor::Replica replica;
@@ -112,7 +113,7 @@ StageFigures stageFigures(
         if (tensor > view.kinds[std::size_t(kind)].gpusPerNode
             || !sailorFits(view, kind, layers, stage, tensor, microBatch, microBatches))
             continue;
-        const double time = seconds(view, kind, layers, stage, tensor, microBatch);
+        const double time = tensorStageSeconds(view, kind, layers, stage, tensor, microBatch);
         if (found.tensor > 0 && found.seconds / time < kSpeedUp)
             break;
         found = { tensor, time, parameters(view, layers, stage) / tensor * view.bytesPerNumber };

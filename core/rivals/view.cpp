@@ -39,7 +39,7 @@ Plan plainPlan(const Plan &plan, int tensor, int microBatch)
     return plain;
 }
 
-double seconds(const ChunkCost &cost)
+double chunkSeconds(const ChunkCost &cost)
 {
     return (cost.forward + cost.recompute + cost.inputGrad + cost.weightGrad).total().value;
 }
@@ -58,7 +58,7 @@ LayerFigures figuresAt(const Workload &workload)
 {
     StageCoster coster(workload);
     const StageCoster::Layers parts = coster.layers(workload.layout.classes.front(), 0);
-    return { seconds(parts.dense), seconds(parts.embedding), seconds(parts.head),
+    return { chunkSeconds(parts.dense), chunkSeconds(parts.embedding), chunkSeconds(parts.head),
         layerActivations(workload.model, false, activationShape(workload), workload.stack).kept };
 }
 

@@ -41,18 +41,18 @@ Outcome outcomeOf(const Evaluation &evaluation)
     return outcome;
 }
 
-/// Plans of one topology that wait for the others of their eight.
-struct Waiting {
-    std::optional<LaneSteps> steps;
-    bool isRefused = false;
-    LaneTable table;
-    std::array<Outcome *, kLanes> outcomes {};
-    std::size_t count = 0;
-};
-
 } // namespace
 
 struct BatchRunner::Private {
+    /// Plans of one topology that wait for the others of their eight.
+    struct Waiting {
+        std::optional<LaneSteps> steps;
+        bool isRefused = false;
+        LaneTable table;
+        std::array<Outcome *, kLanes> outcomes {};
+        std::size_t count = 0;
+    };
+
     Private(const SearchSpace &of, const Catalogue &with)
         : space(of)
         , catalogue(with)
@@ -209,7 +209,7 @@ PlainFill BatchRunner::Private::fillOf(const PlainFrame &frame, const PlainWork 
     return known ? *known : fills.add(number, memory.fill(*workload, frame, work));
 }
 
-Waiting &BatchRunner::Private::waitingOf(const PlainFrame &frame)
+BatchRunner::Private::Waiting &BatchRunner::Private::waitingOf(const PlainFrame &frame)
 {
     Fingerprint print;
     print.add(frame.familyPrint);

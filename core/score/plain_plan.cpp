@@ -60,7 +60,7 @@ bool areAlikeRanks(const RankSet &a, const RankSet &b)
         && a.leastTensor == b.leastTensor && a.experts.isLike(b.experts);
 }
 
-bool areEqual(const std::vector<ChunkRuns> &a, const std::vector<ChunkRuns> &b)
+bool areEqualRuns(const std::vector<ChunkRuns> &a, const std::vector<ChunkRuns> &b)
 {
     return std::ranges::equal(
         a, b, [](ChunkRuns x, ChunkRuns y) { return x.forward == y.forward && x.backward == y.backward; });
@@ -78,7 +78,7 @@ bool findKinds(PlainFrame &frame, const Workload &workload, const Program *progr
                 return false;
         std::vector<ChunkRuns> runs = program ? chunkRuns(*program, stage) : std::vector<ChunkRuns> {};
         if (!isLikeStageBefore(workload, stage) || !areAlikeRanks(ranks, before)
-            || (program && !areEqual(runs, frame.runs.back()))) {
+            || (program && !areEqualRuns(runs, frame.runs.back()))) {
             frame.firstOf.push_back(static_cast<std::uint16_t>(stage));
             if (program)
                 frame.runs.push_back(std::move(runs));

@@ -133,7 +133,7 @@ Growth growthOf(const Workload &workload, int microBatches)
     return { least + ((microBatches - least) % stages + stages) % stages, stages };
 }
 
-bool areEqual(const LaneSteps::Carried &a, const LaneSteps::Carried &b)
+bool areEqualCarried(const LaneSteps::Carried &a, const LaneSteps::Carried &b)
 {
     return a.home == b.home && a.made == b.made;
 }
@@ -146,8 +146,8 @@ bool areAlike(const LaneSteps &a, const LaneSteps &b)
     };
     const auto isStretch = [](const LaneSteps::Stretch &x, const LaneSteps::Stretch &y) {
         return x.first == y.first && x.last == y.last && x.depth == y.depth
-            && std::ranges::equal(x.entry, y.entry, areEqual) && std::ranges::equal(x.carried, y.carried, areEqual)
-            && (x.times == 1) == (y.times == 1);
+            && std::ranges::equal(x.entry, y.entry, areEqualCarried)
+            && std::ranges::equal(x.carried, y.carried, areEqualCarried) && (x.times == 1) == (y.times == 1);
     };
     return a.slotCount == b.slotCount && a.ends == b.ends && a.times == b.times && a.lags == b.lags
         && std::ranges::equal(a.steps, b.steps, isStep) && std::ranges::equal(a.stretches, b.stretches, isStretch);

@@ -24,7 +24,7 @@ constexpr std::array kSmall { "kinds", "tensor", "pipeline", "micro_batch", "dat
 constexpr std::size_t kFewReplicas = 2, kSmallest = 64,
                       kSmallStarts = 16; // numbers of replicas, and plans, that are tried among small ones
 constexpr std::array kGrid { "micro_batch", "tensor", "pipeline", "kinds", "data" };
-constexpr std::size_t kMostPairs = 4'000; // of steps along two axes
+constexpr std::size_t kMostStepPairs = 4'000; // of steps along two axes
 constexpr std::size_t kSingles = 24, kPairs = 64, kStarts = 64; // of the most promising that are simulated
 /// Restarts after which it ends, unless seconds were given: so many, and more where there are more steps along two axes
 /// than that. A restart changes four axes, so there are as many of them as the square of those.
@@ -173,7 +173,7 @@ private:
     std::vector<std::uint64_t> pairs(std::uint64_t at) const
     {
         const bool isTabled = m_hunt.isTabled();
-        const std::size_t most = isTabled ? kMostPairs : 16 * kMostPairs;
+        const std::size_t most = isTabled ? kMostStepPairs : 16 * kMostStepPairs;
         std::vector<std::uint64_t> numbers;
         const Candidate from = m_hunt.candidate(at);
         for (std::size_t i = 0; i < m_axes.size(); ++i)

@@ -6,9 +6,16 @@
 #include "core/placement/location_book.h"
 #include "core/selection/selection.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace trainyard::selecting {
+
+/// Whether any of its stages lies in the datacenter.
+[[nodiscard]] inline bool uses(const SelectionOption &option, int datacenter)
+{
+    return std::ranges::find(option.blocks, datacenter, &DatacenterBlock::datacenter) != option.blocks.end();
+}
 
 /// Pipelines of a DP-cell, where these options or the plan say how many: then only whole cells go across the WAN.
 [[nodiscard]] std::optional<int> askedCell(const Workload &workload, const SelectionOptions &options);

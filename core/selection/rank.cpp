@@ -27,11 +27,6 @@ std::string valueText(const SelectionOption &option, SelectionObjective objectiv
                                                  : throughputText(option);
 }
 
-bool uses(const SelectionOption &option, int datacenter)
-{
-    return std::ranges::find(option.blocks, datacenter, &DatacenterBlock::datacenter) != option.blocks.end();
-}
-
 void markFront(std::vector<SelectionOption> &options)
 {
     for (SelectionOption &a : options) {

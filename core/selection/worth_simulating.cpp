@@ -9,11 +9,6 @@ namespace trainyard::selecting {
 
 namespace {
 
-bool uses(const SelectionOption &option, std::size_t datacenter)
-{
-    return std::ranges::find(option.blocks, int(datacenter), &DatacenterBlock::datacenter) != option.blocks.end();
-}
-
 double sequences(const SelectionOption &option)
 {
     return option.plan->workload.globalBatch;
@@ -59,7 +54,7 @@ std::optional<std::size_t> nextToSimulate(
         if (const auto first = best(byCost, [](const SelectionOption &) { return true; }); isNew(first, options))
             return first;
     for (std::size_t d = 0; d < datacenters; ++d)
-        if (const auto first = best(wantsCost, [&](const SelectionOption &o) { return uses(o, d); });
+        if (const auto first = best(wantsCost, [&](const SelectionOption &o) { return uses(o, int(d)); });
             isNew(first, options))
             return first;
     const auto isOpen = [&](const SelectionOption &o) { return !o.isSimulated && !isOutdone(options, leastOf(o)); };

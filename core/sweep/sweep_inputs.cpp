@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What rows depend on beside the sweep itself: files that it names, and the program with its catalogue.
 #include "core/base/text_file.h"
+#include "core/base/version.h"
 #include "core/catalogue/embedded_files.h"
 #include "core/plan/plan_io.h"
 #include "core/sweep/copy_key.h"
@@ -82,7 +83,7 @@ const std::string &sweepProgram()
         std::string texts;
         for (const EmbeddedFile &file : embeddedCatalogueFiles())
             texts += std::string(file.name) + ":" + std::to_string(file.text.size()) + ":" + std::string(file.text);
-        return TRAINYARD_VERSION ", catalogue " + detail::fingerprintOf(texts).substr(0, 8);
+        return productVersion() + std::string(", catalogue ") + detail::fingerprintOf(texts).substr(0, 8);
     }();
     return program;
 }

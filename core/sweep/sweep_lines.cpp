@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/sweep/sweep_lines.h"
 
+#include "core/plan/json_document_internal.h"
 #include "core/plan/plan_io.h"
 #include "core/report/comparison.h"
 
@@ -14,7 +15,7 @@ namespace trainyard {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using detail::Json;
 
 std::string dumped(const Json &json)
 {

@@ -23,7 +23,7 @@ namespace trainyard {
 
 namespace {
 
-using Json = nlohmann::json;
+using RowJson = nlohmann::json;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -137,10 +137,10 @@ private:
 
     std::string readJson(std::string_view line)
     {
-        const Json row = Json::parse(line, nullptr, false);
+        const RowJson row = RowJson::parse(line, nullptr, false);
         if (!row.is_object() || !row.contains("state") || !row["state"].is_string())
             return "it is no object of a row";
-        if (row.value("row", Json()) != m_table.rows())
+        if (row.value("row", RowJson()) != m_table.rows())
             return "it is not row " + std::to_string(m_table.rows());
         if (m_table.metrics.empty())
             setMetrics(sweepMetricNames());

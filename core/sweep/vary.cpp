@@ -20,7 +20,7 @@ std::optional<double> number(std::string_view text)
 }
 
 /// The shortest that reads back as the number; whole ones without exponent, as far as they are exact.
-std::string numberText(double value)
+std::string axisNumberText(double value)
 {
     char text[32];
     const bool isWhole = value == std::floor(value) && std::abs(value) < 9e15;
@@ -74,7 +74,7 @@ void append(const Range &range, std::vector<std::string> &values)
         // Twelve digits: 0.1 + 2 × 0.1 is written 0.3
         char digits[32];
         const auto end = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 12).ptr;
-        values.push_back(numberText(number({ digits, std::size_t(end - digits) }).value_or(value)));
+        values.push_back(axisNumberText(number({ digits, std::size_t(end - digits) }).value_or(value)));
     }
 }
 

@@ -12,14 +12,14 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kRounds = 4; // clocks that are far apart: times of ends come out better with each
+constexpr int kAlignRounds = 4; // clocks that are far apart: times of ends come out better with each
 constexpr int kLeastForDrift = 6;
 constexpr double kSureOfDrift = 4; // standard errors, of few ends more: their spread is a guess too
 constexpr double kMostDrift = 1e-3; // no clock runs so wrong: something else changes there
 constexpr double kUsualDrift = 1e-4; // clocks are mostly better: what does not tell such a drift tells none
 constexpr double kLeastSpan = 1e8; // ns; in less, a usual drift is lost in how differently ranks leave a collective
 
-std::string nameOf(const Recording &recording, std::uint32_t index)
+std::string rankName(const Recording &recording, std::uint32_t index)
 {
     const RankRecording &rank = recording.ranks[index];
     if (rank.rank >= 0)
@@ -59,7 +59,7 @@ public:
             edges.push_back({ pair.first, pair.second, pair.matches });
         m_tree = spanningTree(static_cast<std::uint32_t>(m_clocks.size()), edges);
         m_result.about = middle();
-        for (int round = 0; round < kRounds; ++round)
+        for (int round = 0; round < kAlignRounds; ++round)
             improve(true);
         forgetUnsureDrifts();
         for (int round = 0; round < 2; ++round)
@@ -235,7 +235,7 @@ private:
             return;
         }
         const auto most = m_most.find(fit.rank);
-        std::string name = nameOf(m_recording, fit.rank);
+        std::string name = rankName(m_recording, fit.rank);
         name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
         const std::int64_t shared = most == m_most.end() ? 0 : most->second;
         fit.refused = name

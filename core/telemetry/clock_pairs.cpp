@@ -13,7 +13,7 @@ constexpr std::size_t kMostInAllPairs = 16;
 constexpr std::size_t kMostEnds = 4096; // kept of a pair
 constexpr double kTukey = 4.685, kMadToSigma = 1.4826;
 
-EndKind kindOf(const Recording &recording, const MatchedCollective &one, MatchedCollective::Part first)
+EndKind endKindOf(const Recording &recording, const MatchedCollective &one, MatchedCollective::Part first)
 {
     const std::string &operation = recording.names[one.operation];
     if (operation.starts_with("send") && operation != "send_recv") {
@@ -75,7 +75,7 @@ private:
             return;
         std::vector<EndPair> &ends = pair.made.ends;
         ends.push_back({ own(first).start + own(first).duration, own(second).start + own(second).duration,
-            kindOf(m_recording, one, first) });
+            endKindOf(m_recording, one, first) });
         if (ends.size() < kMostEnds)
             return;
         for (std::size_t i = 0; 2 * i < ends.size(); ++i)

@@ -12,7 +12,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kRounds = 6;
+constexpr int kJoinRounds = 6;
 constexpr double kHuber = 2; // standard deviations
 
 std::uint32_t rootOf(std::vector<std::uint32_t> &parent, std::uint32_t node)
@@ -95,7 +95,7 @@ std::vector<double> joinDifferences(const PairTree &tree, const std::vector<Pair
     double least = 0; // variance, by which all weights are made numbers near 1
     for (const PairDifference &pair : pairs)
         least = least == 0 ? pair.variance : std::min(least, pair.variance);
-    for (int round = 0; round < kRounds && unknowns > 0 && least > 0; ++round) {
+    for (int round = 0; round < kJoinRounds && unknowns > 0 && least > 0; ++round) {
         std::vector<Eigen::Triplet<double>> entries;
         Eigen::VectorXd right = Eigen::VectorXd::Zero(unknowns);
         for (const PairDifference &pair : pairs) {

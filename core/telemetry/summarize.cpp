@@ -119,7 +119,7 @@ struct Rows {
     std::vector<Interval> all, computation, communication;
 };
 
-SourceKind kindOf(const Recording &recording, const RankRecording &rank)
+SourceKind sourceKindOf(const Recording &recording, const RankRecording &rank)
 {
     return rank.source < recording.sources.size() ? recording.sources[rank.source].kind : SourceKind::Unknown;
 }
@@ -129,7 +129,7 @@ Rows rowsOf(const Recording &recording, const RankRecording &rank, std::vector<s
     const HtaClock clock(recording, rank);
     const auto last = lastStep(recording, rank, clock, steps);
     // Names of a trace are what HTA goes by
-    const bool goByNames = kindOf(recording, rank) == SourceKind::KinetoTrace;
+    const bool goByNames = sourceKindOf(recording, rank) == SourceKind::KinetoTrace;
     std::vector<std::int8_t> classes(recording.names.size(), -1);
     Rows rows;
     for (const RecordedStream &stream : rank.streams) {
@@ -227,7 +227,7 @@ RankSummary summarizeRank(const Recording &recording, const RankRecording &rank)
     if (rank.source < recording.sources.size())
         summary.file = recording.sources[rank.source].file;
     // Of nodes that stand one after the other for want of times, nothing can be said.
-    const bool hasTimes = kindOf(recording, rank) != SourceKind::ChakraTrace;
+    const bool hasTimes = sourceKindOf(recording, rank) != SourceKind::ChakraTrace;
     Rows rows = hasTimes ? rowsOf(recording, rank, summary.steps) : Rows {};
     if (rows.all.empty()) {
         summary.reason = !hasTimes     ? "its nodes have no times that can be compared"

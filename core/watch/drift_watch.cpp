@@ -25,7 +25,7 @@ std::size_t partOf(CalibratedPart what)
     return what == Host ? 2 : 1;
 }
 
-std::string nameOf(const CalibrationFactor &factor)
+std::string factorName(const CalibrationFactor &factor)
 {
     std::string name = toString(factor.what);
     if (!factor.gpu.empty())
@@ -49,7 +49,7 @@ DriftWatch::Taught DriftWatch::taughtBy(const Plan &plan)
     for (const auto &[id, factor] : *factors) {
         taught.isAny = true;
         taught.error = std::max(taught.error, factor.errorAfter.value_or(0));
-        taught.parts[partOf(factor.what)].push_back(nameOf(factor));
+        taught.parts[partOf(factor.what)].push_back(factorName(factor));
     }
     return taught;
 }

@@ -10,7 +10,7 @@ namespace trainyard::watch {
 
 namespace {
 
-constexpr std::size_t kMostPoints = 160, kMostWindow = 24, kLeastBefore = 4;
+constexpr std::size_t kMostLevelPoints = 160, kMostWindow = 24, kLeastBefore = 4;
 constexpr std::size_t kSettled = 32; // values at a lower level after which that one is the usual one
 constexpr double kErrorsToEnd = 3.5; // taking back asks for less certainty than telling
 constexpr double kMostlyBeyond = 0.8;
@@ -153,7 +153,7 @@ std::optional<LevelChange> LevelWatch::add(const LevelPoint &point, double least
     if (!std::isfinite(point.value))
         return std::nullopt;
     m_points.push_back(point);
-    if (m_points.size() > kMostPoints)
+    if (m_points.size() > kMostLevelPoints)
         m_points.erase(m_points.begin());
     if (m_usual && m_points.size() > kSettled)
         m_usual.reset();

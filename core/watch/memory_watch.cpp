@@ -13,7 +13,7 @@ namespace trainyard::watch {
 
 namespace {
 
-constexpr std::size_t kMostTracks = 20'000, kMostPoints = 64, kMostSteps = 256, kStill = 6;
+constexpr std::size_t kMostTracks = 20'000, kMostTrackPoints = 64, kMostHeldSteps = 256, kStill = 6;
 constexpr double kLeastGrowth = 0.01; // of what it was
 constexpr double kNearShare = 0.98; // of the capacity
 constexpr std::size_t kNearPoints = 3;
@@ -41,8 +41,8 @@ void MemoryWatch::look(
     const Recording &recording, const std::vector<Seen> &steps, double capacity, const Sentences &say, AlarmBook &book)
 {
     m_steps.insert(m_steps.end(), steps.begin(), steps.end());
-    if (m_steps.size() > kMostSteps)
-        m_steps.erase(m_steps.begin(), m_steps.end() - static_cast<std::ptrdiff_t>(kMostSteps));
+    if (m_steps.size() > kMostHeldSteps)
+        m_steps.erase(m_steps.begin(), m_steps.end() - static_cast<std::ptrdiff_t>(kMostHeldSteps));
     for (const SampleSeries &series : recording.series) {
         if (!isMemory(series) || series.at.empty() || series.at.size() != series.value.size())
             continue;
@@ -61,7 +61,7 @@ void MemoryWatch::look(
         take(known->second, series);
         judge(known->second, capacity, say, book);
     }
-    while (m_peaks.size() > kMostSteps)
+    while (m_peaks.size() > kMostHeldSteps)
         m_peaks.erase(m_peaks.begin());
 }
 
@@ -92,7 +92,7 @@ void MemoryWatch::take(Track &track, const SampleSeries &series)
             track.points.back().bytes = std::max(track.points.back().bytes, point.bytes);
         else
             track.points.push_back(point);
-        if (track.points.size() > kMostPoints)
+        if (track.points.size() > kMostTrackPoints)
             track.points.erase(track.points.begin());
     }
     track.last = series.at.back();

@@ -10,7 +10,7 @@ namespace trainyard::watch {
 
 namespace {
 
-constexpr double kMostSteps = 1e12; // a move that pays later than that never does
+constexpr double kNeverPays = 1e12; // a move that pays later than that never does
 
 std::string whyNot(const Evaluation &evaluation)
 {
@@ -56,8 +56,8 @@ WhatIfAnswer answerOf(const WhatIf &asked, const Evaluation &staying, const Eval
         return answer;
     }
     // n steps at their new length and the restart take no longer than n steps as they are: n >= restart / saved.
-    const double least = saved > 0 ? std::ceil(asked.switchSeconds / saved * (1 - 1e-12)) : kMostSteps;
-    if (areEqual || least >= kMostSteps) {
+    const double least = saved > 0 ? std::ceil(asked.switchSeconds / saved * (1 - 1e-12)) : kNeverPays;
+    if (areEqual || least >= kNeverPays) {
         answer.sentence = "Moving never pays: the step would take " + steps;
         return answer;
     }

@@ -7,7 +7,7 @@ namespace trainyard::fuzz {
 
 namespace {
 
-constexpr std::size_t kMostErrors = 300, kMostBytes = 4000;
+constexpr std::size_t kMostErrors = 300, kMostReportedBytes = 4000;
 
 } // namespace
 
@@ -23,7 +23,7 @@ std::string faultOf(const Errors &errors, const std::string &place)
             return "an error does not name " + place + ": " + line;
         if (error.what.empty() || error.code == ErrorCode::Internal)
             return "an error is no help: " + line;
-        if (line.size() > kMostBytes)
+        if (line.size() > kMostReportedBytes)
             return "an error of " + std::to_string(line.size()) + " bytes";
         if (printable(line) != line)
             return "an error that a terminal would obey";

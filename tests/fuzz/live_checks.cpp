@@ -11,7 +11,7 @@ namespace trainyard::fuzz {
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t(4) << 20;
+constexpr std::size_t kMostStoreBytes = std::size_t(4) << 20;
 
 std::int64_t eventsOf(const Recording &part)
 {
@@ -86,7 +86,7 @@ std::string CheckedStore::fault(const live::SnapshotAsked &asked, bool isThoroug
         return std::to_string(m_given) + " events were given, and " + std::to_string(sum) + " are told of";
     if (snapshot->counts.aged < 0 || snapshot->counts.thinned < 0)
         return "a negative count";
-    if (m_store.bytes() > kMostBytes)
+    if (m_store.bytes() > kMostStoreBytes)
         return std::to_string(m_store.bytes()) + " bytes are held";
     if (!isThorough)
         return {};

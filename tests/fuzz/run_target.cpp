@@ -20,7 +20,7 @@ namespace trainyard::fuzz {
 
 namespace {
 
-constexpr std::size_t kHead = std::size_t(64) << 10;
+constexpr std::size_t kRunHead = std::size_t(64) << 10;
 
 /// Parts of one recording: texts of several files in one input, so that they meet each other.
 std::vector<Recording> readParts(const std::string &input)
@@ -38,7 +38,7 @@ std::vector<Recording> readParts(const std::string &input)
                                              : ".log");
         text.append(kSourcePadding, '\0');
         const SourceText source { file, std::string_view(text).substr(0, size), std::int64_t(size), false };
-        const SourceReader *reader = readerFor(file, source.text.substr(0, kHead));
+        const SourceReader *reader = readerFor(file, source.text.substr(0, kRunHead));
         if (!reader)
             continue;
         auto part = reader->read(source, {});
@@ -74,7 +74,7 @@ std::string faultOfRun(Recording recording)
     return faultOfShares(*overlayRun(nullptr, run, {}));
 }
 
-std::string faultOfPlan(const Recording &recording)
+std::string faultOfMadePlan(const Recording &recording)
 {
     static const Plan base = *parsePlan(R"({"cluster": {"datacenters": [{"id": "here", "pools":
         [{"gpu": "h100-sxm-80gb", "nodes": 2}]}]}, "workload": {"model": "llama-3-8b", "global_batch": 64}})",
@@ -99,7 +99,7 @@ Outcome ranAndPlanned(const std::string &input)
     const Recording recording = mergeRecordings(std::move(parts));
     if (const auto checked = recording_file::checkRecording(recording); !checked)
         return { true, "merged, it is no recording: " + toString(checked.error()) };
-    if (std::string fault = faultOfPlan(recording); !fault.empty())
+    if (std::string fault = faultOfMadePlan(recording); !fault.empty())
         return { true, fault };
     return { true, faultOfRun(recording) };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ARCHITECTURE.md's rules about who may use what, checked by reading the sources.
 
+#include "tests/support/test_program.h"
+
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>
@@ -437,5 +439,4 @@ private:
 };
 
 TRAINYARD_APPLESS_TEST(TstIncludes)
-#include "tests/support/test_program.h"
 #include "tst_includes.moc"

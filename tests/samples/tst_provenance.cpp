@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is published, what is recalled and what is ours: resources/catalog/statements.json says it once, and whoever
 // repeats a statement, in a page, a sample, a catalogue or a comment, gives it the same standing.
+#include "tests/support/test_program.h"
+
 #include <nlohmann/json.hpp>
 
 #include <QDirIterator>
@@ -161,5 +163,4 @@ private:
 };
 
 TRAINYARD_APPLESS_TEST(TstProvenance)
-#include "tests/support/test_program.h"
 #include "tst_provenance.moc"

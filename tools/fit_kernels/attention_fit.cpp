@@ -33,7 +33,7 @@ struct HeadSize {
 constexpr HeadSize kHeadSizes[] = { { 64, &AttentionCurve::rate64 }, { 192, &AttentionCurve::rate192 },
     { 256, &AttentionCurve::rate256 } };
 
-AttentionRow readRow(const OrderedJson &row)
+AttentionRow readAttentionRow(const OrderedJson &row)
 {
     const double heads = row[2], keyHeads = row[3], sequence = row[1], head = row[4];
     return { { row[0], heads, keyHeads > 0 ? keyHeads : heads, sequence, sequence, head, head, true },
@@ -46,7 +46,7 @@ FamilyFit fitAttention(GpuSpec &gpu, const OrderedJson &table, const AttentionCu
 {
     SplitRows<AttentionRow> rows;
     for (const OrderedJson &row : table["dtypes"]["bfloat16"])
-        rows.add(readRow(row));
+        rows.add(readAttentionRow(row));
     std::vector<CurveParameter<AttentionCurve>> parameters(std::begin(kAttention), std::end(kAttention));
     AttentionCurve start;
     for (const HeadSize &head : kHeadSizes) {

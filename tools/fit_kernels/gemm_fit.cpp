@@ -32,25 +32,25 @@ constexpr CurveParameter<GemmCurve> kHalf[] = {
     { "cast_us", &GemmCurve::castUs, { 3, 0.01, 30 } },
     { "cast_fraction", &GemmCurve::castFraction, { 0.7, 0.1, 2 } },
 };
-constexpr std::span<const CurveParameter<GemmCurve>> kAll = kHalf;
+constexpr std::span<const CurveParameter<GemmCurve>> kAllOfGemm = kHalf;
 
-struct Format {
+struct GemmFormat {
     const char *table, *key;
     Precision precision;
     GemmCurve GpuSpec::*curve;
 };
-constexpr Format kFormats[] = { { "bfloat16", "bf16", Precision::Bf16, &GpuSpec::gemm },
+constexpr GemmFormat kGemmFormats[] = { { "bfloat16", "bf16", Precision::Bf16, &GpuSpec::gemm },
     { "fp8", "fp8", Precision::Fp8, &GpuSpec::gemmFp8 },
     { "fp8_block", "fp8_block", Precision::Mxfp8, &GpuSpec::gemmBlock8 },
     { "nvfp4", "nvfp4", Precision::Nvfp4, &GpuSpec::gemmFp4 } };
 
-double logError(const GpuSpec &gpu, Precision precision, const GemmRow &row)
+double gemmLogError(const GpuSpec &gpu, Precision precision, const GemmRow &row)
 {
     const Seconds time = gemmTime(gpu, precision, row.shape) + castTime(gpu, precision, row.shape.m * row.shape.k);
     return std::log(time.value / row.seconds);
 }
 
-GemmRow readRow(const OrderedJson &row)
+GemmRow readGemmRow(const OrderedJson &row)
 {
     return { { row[0], row[1], row[2] }, row[3].get<double>() * 1e-3 };
 }
@@ -61,10 +61,10 @@ std::vector<GemmRow> unseenRows(const OrderedJson &table, const OrderedJson &den
     const auto key = [](const GemmRow &row) { return std::tuple { row.shape.m, row.shape.n, row.shape.k }; };
     std::set<std::tuple<double, double, double>> known;
     for (const OrderedJson &row : table)
-        known.insert(key(readRow(row)));
+        known.insert(key(readGemmRow(row)));
     std::vector<GemmRow> rows;
     for (const OrderedJson &row : dense) {
-        if (const GemmRow read = readRow(row); !known.contains(key(read)))
+        if (const GemmRow read = readGemmRow(row); !known.contains(key(read)))
             rows.push_back(read);
     }
     return rows;
@@ -75,24 +75,24 @@ std::vector<GemmRow> unseenRows(const OrderedJson &table, const OrderedJson &den
 FamilyFit fitGemm(GpuSpec &gpu, const OrderedJson &table, const OrderedJson *denseTable)
 {
     FamilyFit result;
-    for (const Format &format : kFormats) {
+    for (const GemmFormat &format : kGemmFormats) {
         const auto found = table["dtypes"].find(format.table);
         if (found == table["dtypes"].end())
             continue;
         SplitRows<GemmRow> rows;
         for (const OrderedJson &row : *found)
-            rows.add(readRow(row));
+            rows.add(readGemmRow(row));
         const bool isHalf = format.precision == Precision::Bf16;
         GemmCurve start;
         start.launchUs = gpu.gemm.launchUs;
         start.castFraction = 1;
         // 16 bits: nothing is cast. Narrower: the floor of the product is known, that of the cast is not.
-        const auto parameters = isHalf ? kAll.first(kAll.size() - 2) : kAll.subspan(1);
+        const auto parameters = isHalf ? kAllOfGemm.first(kAllOfGemm.size() - 2) : kAllOfGemm.subspan(1);
         const auto judge = [&](const GemmCurve &curve) {
             GpuSpec changed = gpu;
             changed.*format.curve = curve;
             return [changed = std::move(changed), precision = format.precision](
-                       const GemmRow &row) { return logError(changed, precision, row); };
+                       const GemmRow &row) { return gemmLogError(changed, precision, row); };
         };
         // A second and third start: no cache, small and large loss of small tiles.
         std::vector<std::vector<double>> starts;
@@ -107,7 +107,7 @@ FamilyFit fitGemm(GpuSpec &gpu, const OrderedJson &table, const OrderedJson *den
         }
         const GemmCurve curve = fitCurve(start, parameters, rows.fitted, judge, starts);
         gpu.*format.curve = curve;
-        result.curves[format.key] = curveJson(curve, kAll, "fit", "measured");
+        result.curves[format.key] = curveJson(curve, kAllOfGemm, "fit", "measured");
         OrderedJson errors = residuals(judged(rows.fitted, judge(curve)), judged(rows.heldOut, judge(curve)));
         if (isHalf && denseTable) {
             const ErrorSummary unseen = judged(unseenRows(*found, (*denseTable)["rows"]), judge(curve));
@@ -122,7 +122,7 @@ FamilyFit fitGemm(GpuSpec &gpu, const OrderedJson &table, const OrderedJson *den
 OrderedJson pessimisticGemm(std::span<const GpuSpec> fitted)
 {
     OrderedJson curves = OrderedJson::object();
-    for (const Format &format : kFormats) {
+    for (const GemmFormat &format : kGemmFormats) {
         GemmCurve worst = fitted.front().*format.curve;
         for (const GpuSpec &gpu : fitted) {
             const GemmCurve &curve = gpu.*format.curve;
@@ -138,7 +138,7 @@ OrderedJson pessimisticGemm(std::span<const GpuSpec> fitted)
                      &GemmCurve::splitUs, &GemmCurve::memoryExposed, &GemmCurve::slowdown, &GemmCurve::castUs })
                 worst.*loss = std::max(worst.*loss, curve.*loss);
         }
-        curves[format.key] = curveJson(worst, kAll, "pessimistic", "spec sheet");
+        curves[format.key] = curveJson(worst, kAllOfGemm, "pessimistic", "spec sheet");
     }
     return curves;
 }

@@ -29,22 +29,22 @@ constexpr CurveParameter<GemmCurve> kGrouped[] = {
     { "cast_fraction", &GemmCurve::castFraction, { 0.5, 0.02, 2 } },
     { "split_us", &GemmCurve::splitUs, { 1000, 1000, 1000 } },
 };
-constexpr std::span<const CurveParameter<GemmCurve>> kAll = kGrouped;
+constexpr std::span<const CurveParameter<GemmCurve>> kAllOfGrouped = kGrouped;
 
 constexpr double kUseless = 0.25; // median error from which a fit says nothing
 
-struct Format {
+struct ExpertFormat {
     const char *table, *key;
     Precision precision;
     GemmCurve GpuSpec::*curve;
     GemmCurve GpuSpec::*dense;
 };
-constexpr Format kFormats[] = { { "bfloat16", "bf16", Precision::Bf16, &GpuSpec::grouped, &GpuSpec::gemm },
+constexpr ExpertFormat kExpertFormats[] = { { "bfloat16", "bf16", Precision::Bf16, &GpuSpec::grouped, &GpuSpec::gemm },
     { "fp8", "fp8", Precision::Fp8, &GpuSpec::groupedFp8, &GpuSpec::gemmFp8 },
     { "fp8_block", "fp8_block", Precision::Mxfp8, &GpuSpec::groupedBlock8, &GpuSpec::gemmBlock8 },
     { "nvfp4", "nvfp4", Precision::Nvfp4, &GpuSpec::groupedFp4, &GpuSpec::gemmFp4 } };
 
-ExpertRow readRow(const OrderedJson &row)
+ExpertRow readExpertRow(const OrderedJson &row)
 {
     const double tokens = row[0], hidden = row[1], width = row[2], choices = row[3], experts = row[4], tensor = row[5],
                  parallel = row[6];
@@ -53,7 +53,7 @@ ExpertRow readRow(const OrderedJson &row)
         row[8].get<double>() * 1e-3 };
 }
 
-double logError(const GpuSpec &gpu, const Format &format, const ExpertRow &row)
+double expertLogError(const GpuSpec &gpu, const ExpertFormat &format, const ExpertRow &row)
 {
     const GemmCurve &curve = gpu.*format.curve;
     const double matrices = row.isGated ? 2 : 1;
@@ -70,7 +70,7 @@ double logError(const GpuSpec &gpu, const Format &format, const ExpertRow &row)
 FamilyFit fitGrouped(GpuSpec &gpu, const OrderedJson &table)
 {
     FamilyFit result;
-    for (const Format &format : kFormats) {
+    for (const ExpertFormat &format : kExpertFormats) {
         gpu.*format.curve = gpu.*format.dense;
         const auto found = table["dtypes"].find(format.table);
         if (found == table["dtypes"].end())
@@ -80,7 +80,7 @@ FamilyFit fitGrouped(GpuSpec &gpu, const OrderedJson &table)
         SplitRows<ExpertRow> rows;
         for (const OrderedJson &row : *found) {
             if (isBalanced(row) || (!hasBalanced && row[6] == 1))
-                rows.add(readRow(row));
+                rows.add(readExpertRow(row));
         }
         GemmCurve start;
         start.launchUs = gpu.gemm.launchUs;
@@ -89,9 +89,9 @@ FamilyFit fitGrouped(GpuSpec &gpu, const OrderedJson &table)
             GpuSpec changed = gpu;
             changed.*format.curve = curve;
             return [changed = std::move(changed), &format](
-                       const ExpertRow &row) { return logError(changed, format, row); };
+                       const ExpertRow &row) { return expertLogError(changed, format, row); };
         };
-        const GemmCurve curve = fitCurve(start, kAll.subspan(1, kAll.size() - 2), rows.fitted, judge);
+        const GemmCurve curve = fitCurve(start, kAllOfGrouped.subspan(1, kAllOfGrouped.size() - 2), rows.fitted, judge);
         const ErrorSummary seen = judged(rows.fitted, judge(curve)), unseen = judged(rows.heldOut, judge(curve));
         result.residuals[format.key] = residuals(seen, unseen);
         if (seen.median > kUseless) { // the table holds kernels that its tuner failed on, not the chip's rate
@@ -99,7 +99,7 @@ FamilyFit fitGrouped(GpuSpec &gpu, const OrderedJson &table)
             continue;
         }
         gpu.*format.curve = curve;
-        result.curves[format.key] = curveJson(curve, kAll, "fit", "measured");
+        result.curves[format.key] = curveJson(curve, kAllOfGrouped, "fit", "measured");
     }
     return result;
 }

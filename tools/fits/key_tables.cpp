@@ -26,7 +26,7 @@ std::string superscript(const std::string &digits)
 }
 
 /// 8,388,608; 10⁸; 0.5.
-std::string figure(double value)
+std::string figureText(double value)
 {
     const double power = std::round(std::log10(std::abs(value)));
     if (value >= kAsPower && value == std::pow(10, power))
@@ -73,9 +73,9 @@ std::string rangeOf(const KeyRow &row)
     else if (row.kind == KeyKind::Number || row.kind == KeyKind::Whole) {
         const bool isOpen = key.max >= kUnbounded;
         if (key.isAboveMin)
-            text = "above " + figure(key.min) + (isOpen ? "" : ", at most " + figure(key.max));
+            text = "above " + figureText(key.min) + (isOpen ? "" : ", at most " + figureText(key.max));
         else
-            text = isOpen ? "from " + figure(key.min) : figure(key.min) + " to " + figure(key.max);
+            text = isOpen ? "from " + figureText(key.min) : figureText(key.min) + " to " + figureText(key.max);
     }
     return row.isAutomatic ? text + ", or `\"auto\"`" : text;
 }
@@ -92,7 +92,7 @@ std::string defaultOf(const KeyRow &row)
     if (!isNumber || *row.key.otherwise)
         return marked(row.standard);
     const double number = std::stod(row.standard);
-    return number < row.key.min ? "" : figure(number); // one that no plan may have is none
+    return number < row.key.min ? "" : figureText(number); // one that no plan may have is none
 }
 
 std::string line(const KeyRow &row)

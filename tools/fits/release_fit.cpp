@@ -189,7 +189,7 @@ bool isRate(const std::string &metric)
 
 using Json = nlohmann::ordered_json;
 
-Json figure(double value)
+Json releaseFigure(double value)
 {
     return { std::round(value * 1e4) / 1e4, "fit" };
 }
@@ -283,8 +283,8 @@ std::string releasesJson(std::span<const ReleaseFit> fits, const std::string &da
         for (const StackRelease &r : fit.releases) {
             text += between
                 + Json {
-                      { "stack", fit.stack }, { "release", r.id }, { "dense", figure(r.dense) },
-                      { "dense_plans", r.densePlans }, { "experts", figure(r.experts) },
+                      { "stack", fit.stack }, { "release", r.id }, { "dense", releaseFigure(r.dense) },
+                      { "dense_plans", r.densePlans }, { "experts", releaseFigure(r.experts) },
                       { "expert_plans", r.expertPlans }
                   }.dump();
             between = ",\n  ";

@@ -8,29 +8,27 @@
 
 namespace trainyard {
 
-using State = live::SourceState;
-
-QColor stateColor(State state)
+QColor stateColor(live::SourceState state)
 {
     switch (state) {
-    case State::Live:
+    case live::SourceState::Live:
         return theme().good;
-    case State::Connecting:
+    case live::SourceState::Connecting:
         return theme().accent;
-    case State::Stale:
-    case State::BackingOff:
+    case live::SourceState::Stale:
+    case live::SourceState::BackingOff:
         return theme().warning;
-    case State::Refused:
+    case live::SourceState::Refused:
         return theme().bad;
-    case State::Idle:
-    case State::Paused:
-    case State::Ended:
+    case live::SourceState::Idle:
+    case live::SourceState::Paused:
+    case live::SourceState::Ended:
         return theme().textMuted;
     }
     return theme().textMuted;
 }
 
-void paintStateMark(QPainter &painter, const QRectF &box, State state)
+void paintStateMark(QPainter &painter, const QRectF &box, live::SourceState state)
 {
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
@@ -41,32 +39,32 @@ void paintStateMark(QPainter &painter, const QRectF &box, State state)
     painter.setPen(Qt::NoPen);
     painter.setBrush(ink);
     switch (state) {
-    case State::Live:
+    case live::SourceState::Live:
         painter.drawEllipse(c, r, r);
         break;
-    case State::Stale:
+    case live::SourceState::Stale:
         painter.drawPolygon(QPolygonF { c + QPointF(0, -r), c + QPointF(r, r - 0.5), c + QPointF(-r, r - 0.5) });
         break;
-    case State::Paused:
+    case live::SourceState::Paused:
         painter.drawRect(QRectF(c + QPointF(-r + 0.5, -r), QSizeF(r * 0.6, 2 * r)));
         painter.drawRect(QRectF(c + QPointF(r * 0.4 - 0.5, -r), QSizeF(r * 0.6, 2 * r)));
         break;
-    case State::Ended:
+    case live::SourceState::Ended:
         painter.drawRect(QRectF(c - QPointF(r - 1, r - 1), QSizeF(2 * r - 2, 2 * r - 2)));
         break;
-    case State::Refused:
+    case live::SourceState::Refused:
         painter.setPen(line);
         painter.drawLine(c - QPointF(r - 1, r - 1), c + QPointF(r - 1, r - 1));
         painter.drawLine(c + QPointF(r - 1, -r + 1), c + QPointF(-r + 1, r - 1));
         break;
-    case State::BackingOff:
+    case live::SourceState::BackingOff:
         painter.setBrush(Qt::NoBrush);
         painter.setPen(line);
         painter.drawArc(QRectF(c - QPointF(r - 0.5, r - 0.5), QSizeF(2 * r - 1, 2 * r - 1)), 60 * 16, 270 * 16);
         painter.drawLine(c + QPointF(r * 0.25, -r), c + QPointF(r * 0.9, -r * 0.8));
         break;
-    case State::Idle:
-    case State::Connecting:
+    case live::SourceState::Idle:
+    case live::SourceState::Connecting:
         painter.setBrush(Qt::NoBrush);
         painter.setPen(line);
         painter.drawEllipse(c, r - 0.5, r - 0.5);
@@ -81,7 +79,7 @@ StateMark::StateMark(QWidget *parent)
     setFixedSize(kSize, kSize);
 }
 
-void StateMark::setState(State state)
+void StateMark::setState(live::SourceState state)
 {
     m_state = state;
     update();

@@ -25,7 +25,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kLeft = 76, kBesideFigures = 10; // pixels
-constexpr int kMostCurves = 24, kMostInTooltip = 8, kDotsBelow = 60; // steps that have a dot each
+constexpr int kMostCurves = 24, kMostLinesInTooltip = 8, kDotsBelow = 60; // steps that have a dot each
 constexpr qsizetype kMostRings = 500;
 constexpr double kAbove = 1.12, kMostOver = 4; // room above; a prediction as many times the curve is off the axis
 
@@ -288,7 +288,7 @@ QString RunPlot::describe(double step) const
     QStringList lines { isOverTime() ? tr("after %1 s").arg(step, 0, 'f', 1) : tr("step %1").arg(step, 0, 'f', 0) };
     const auto add = [&](const RunCurve &curve, const QString &whose) {
         const auto at = std::ranges::find(curve.step, step);
-        if (at == curve.step.end() || lines.size() > kMostInTooltip)
+        if (at == curve.step.end() || lines.size() > kMostLinesInTooltip)
             return;
         const QString where = curve.where.empty() ? whose : whose + u' ' + QString::fromStdString(curve.where);
         lines << QStringLiteral("%1: %2").arg(

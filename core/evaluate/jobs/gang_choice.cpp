@@ -55,9 +55,9 @@ std::string whyNot(const GangPlan &plan, const Evaluation &evaluation)
         + bytesText(most.capacity) + ", " + plan.name;
 }
 
-class Choosing {
+class GangChoosing {
 public:
-    explicit Choosing(const RunContext &context)
+    explicit GangChoosing(const RunContext &context)
         : m_context(context)
     {
     }
@@ -151,7 +151,7 @@ private:
 ExpectedAll<GangChoice> fastestThatFits(
     const std::vector<GangPlan> &plans, const std::vector<double> &unitMs, int mostScores, const RunContext &context)
 {
-    Choosing choosing(context);
+    GangChoosing choosing(context);
     if (const auto estimated = choosing.estimate(plans, unitMs); !estimated)
         return std::unexpected(estimated.error());
     return choosing.choose(mostScores);

@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMuch = 0.1; // of the cluster's GPUs
+constexpr double kMuchIdle = 0.1; // of the cluster's GPUs
 
 } // namespace
 
@@ -30,7 +30,7 @@ std::vector<IdleGroup> idleGroups(const Layout &layout, const Cluster &cluster)
             group->datacenters.push_back(idle.datacenter);
     }
     for (IdleGroup &group : groups)
-        group.isMuch = group.isMuch || group.gpus >= kMuch * cluster.gpus();
+        group.isMuch = group.isMuch || group.gpus >= kMuchIdle * cluster.gpus();
     std::ranges::stable_sort(groups, std::greater {}, &IdleGroup::gpus);
     return groups;
 }

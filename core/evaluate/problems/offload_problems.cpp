@@ -25,7 +25,8 @@ const char *whereOf(const MemoryStrategy &memory)
 }
 
 /// Pools that serve a stage and have nowhere to put its activations.
-bool addMissingDrives(std::vector<Problem> &problems, const Workload &workload, const OffloadSettings &settings)
+bool addMissingActivationDrives(
+    std::vector<Problem> &problems, const Workload &workload, const OffloadSettings &settings)
 {
     const bool blocks =
         recomputesByPolicy(*workload.plan) && workload.plan->memory.offloadPolicy != OffloadPolicy::Memo;
@@ -188,7 +189,7 @@ void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evalua
         problems.push_back({ Severity::Warning, why, whereOf(workload.plan->memory), {} });
         return;
     }
-    const bool isMissing = addMissingDrives(problems, workload, settings);
+    const bool isMissing = addMissingActivationDrives(problems, workload, settings);
     const auto &offload = evaluation.metrics.offload;
     addPolicy(problems, *workload.plan, offload);
     if (!isMissing && offload && settings.fraction.value_or(1) > 0 && !onlyExpertInputLeaves(workload.plan->memory))

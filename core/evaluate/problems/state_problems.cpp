@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-void addMissingDrives(std::vector<Problem> &problems, const Workload &workload)
+void addMissingStateDrives(std::vector<Problem> &problems, const Workload &workload)
 {
     std::set<std::pair<int, int>> named;
     for (const GpuRun &run : workload.layout.runs) {
@@ -36,7 +36,7 @@ void addStateProblems(std::vector<Problem> &problems, const Workload &workload)
     const MemoryStrategy &memory = movedOffGpu(*workload.plan);
     if (memory.optimizerOffload == OptimizerOffload::None && memory.parameterOffload == ParameterOffload::None)
         return;
-    addMissingDrives(problems, workload);
+    addMissingStateDrives(problems, workload);
     if (memory.delayedUpdate && memory.optimizerOffload != OptimizerOffload::None)
         problems.push_back({ Severity::Note,
             "Delayed update: each step applies the gradients of the iteration before, which affects convergence",

@@ -15,7 +15,7 @@ namespace trainyard {
 
 namespace {
 
-std::string duration(Seconds t)
+std::string timeWords(Seconds t)
 {
     return t.value >= 1   ? formatted("%.3g s", t.value)
         : t.value >= 1e-3 ? formatted("%.3g ms", t.value * 1e3)
@@ -25,7 +25,7 @@ std::string duration(Seconds t)
 /// Fewer bits pay where they save more of the transfer than packing costs, (1 - r) S / BW > encode + decode.
 std::string verdict(Seconds saved, Seconds paid, const char *of)
 {
-    return "save " + duration(saved) + " of transfer " + of + " and cost " + duration(paid)
+    return "save " + timeWords(saved) + " of transfer " + of + " and cost " + timeWords(paid)
         + " of GPU time: " + (saved > paid ? "worth it where the transfer shows" : "not worth it");
 }
 
@@ -197,7 +197,7 @@ private:
             + " alone, then an outer optimizer moves all to the mean of their weights"
             + (streams ? ", which arrives while they train on" : "")
             + (wan.exchangeBits < 32 ? ", sent in " + counted(wan.exchangeBits, "bit") : "")
-            + ". The numbers are per step; more steps may be needed. An exchange takes " + duration(exchange.exchange);
+            + ". The numbers are per step; more steps may be needed. An exchange takes " + timeWords(exchange.exchange);
         const double steps = m_metrics.iterationTime.value_or(0) * wan.localSteps;
         if (streams) // where it does not fit, the steps are as long as the exchange and no longer
             sentence += exchange.exchange.value < 0.9999 * steps ? ", hidden behind the steps"

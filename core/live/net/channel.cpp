@@ -13,7 +13,6 @@ namespace trainyard::live::net {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr double kSmallestRead = 4'096; // bytes: a limit makes reads rarer, not tiny
 constexpr std::size_t kMostForgotten = std::size_t(4) << 20; // bytes of a peer that was told to end
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/net/http_client.h"
 
+#include "core/live/ascii_case_internal.h"
 #include "core/live/net/channel_internal.h"
 #include "core/live/net/unpack.h"
 
@@ -10,8 +11,6 @@
 #include <boost/beast/http.hpp>
 #include <openssl/evp.h>
 
-#include <algorithm>
-#include <cctype>
 #include <exception>
 #include <limits>
 
@@ -21,10 +20,9 @@ namespace {
 
 namespace beast = boost::beast;
 namespace http = beast::http;
-using Clock = std::chrono::steady_clock;
-using Parser = http::response_parser<http::string_body>;
+using ResponseParser = http::response_parser<http::string_body>;
 
-constexpr std::uint32_t kMostHead = 65'536; // bytes
+constexpr std::uint32_t kMostResponseHead = 65'536; // bytes
 
 std::string base64(const std::string &text)
 {
@@ -33,13 +31,6 @@ std::string base64(const std::string &text)
         reinterpret_cast<const unsigned char *>(text.data()), int(text.size()));
     result.resize(std::size_t(size));
     return result;
-}
-
-std::string lowered(std::string name)
-{
-    std::ranges::transform(
-        name, name.begin(), [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-    return name;
 }
 
 std::string_view trimmedBlanks(std::string_view text)
@@ -109,8 +100,8 @@ struct HttpClient::Private : std::enable_shared_from_this<HttpClient::Private> {
         http::request<http::string_body> sent = message(request);
         ErrorCodeOfSystem fault;
         co_await http::async_write(*own, sent, into(fault));
-        Parser parser;
-        parser.header_limit(kMostHead);
+        ResponseParser parser;
+        parser.header_limit(kMostResponseHead);
         parser.body_limit(request.bytesAtMost);
         if (!fault)
             co_await http::async_read(*own, buffer, parser, into(fault));

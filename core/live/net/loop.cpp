@@ -90,7 +90,6 @@ Timer::~Timer()
 
 void Timer::start(double seconds, std::function<void()> work)
 {
-    using Clock = asio::steady_timer::clock_type;
     d->work = std::move(work);
     d->timer.expires_after(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
     d->timer.async_wait([weak = std::weak_ptr(d), turn = ++d->turn](const ErrorCodeOfSystem &fault) {

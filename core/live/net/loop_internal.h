@@ -9,6 +9,7 @@
 #ifdef __SANITIZE_THREAD__
 #define BOOST_ASIO_DISABLE_FENCED_BLOCK // the thread sanitizer does not know fences; locks order everything here
 #endif
+#include <chrono>
 #include <utility> // Boost 1.74 uses std::exchange of it without including it
 
 #include "core/base/error.h"
@@ -27,6 +28,7 @@
 namespace trainyard::live::net {
 
 namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
 using Tcp = asio::ip::tcp;
 using ErrorCodeOfSystem = boost::system::error_code;
 

@@ -27,10 +27,10 @@ constexpr double kBetweenLooks = 0.05; // s, for the end of a command that close
 constexpr auto kGrace = std::chrono::seconds(2); // between TERM and KILL
 constexpr auto kBetweenLooksAtEnd = std::chrono::milliseconds(20);
 
-struct Pipe {
+struct ChildPipe {
     int ends[2] = { -1, -1 }; // to read, to write
     bool open() { return ::pipe2(ends, O_CLOEXEC) == 0; }
-    ~Pipe()
+    ~ChildPipe()
     {
         for (const int end : ends)
             if (end >= 0)
@@ -40,7 +40,7 @@ struct Pipe {
 };
 
 /// The shell with the command in a group of its own; its process id, or the negative error.
-pid_t spawned(const std::string &command, const Pipe &output, const Pipe &errors)
+pid_t spawned(const std::string &command, const ChildPipe &output, const ChildPipe &errors)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -118,7 +118,6 @@ void endGroup(pid_t leader)
     EndingGroups::all().add(leader);
     ::kill(-leader, SIGTERM);
     std::thread([leader] {
-        using Clock = std::chrono::steady_clock;
         const auto until = Clock::now() + kGrace;
         siginfo_t ended {};
         while (Clock::now() < until) {
@@ -215,7 +214,7 @@ Expected<std::unique_ptr<Process>> Process::start(Loop &loop, const std::string 
         return std::unexpected(
             Error { ErrorCode::CannotRead, command, std::string("it cannot be started: ") + std::strerror(fault), "" });
     };
-    Pipe output, errors;
+    ChildPipe output, errors;
     if (!output.open() || !errors.open())
         return cannot(errno);
     const pid_t child = spawned(command, output, errors);

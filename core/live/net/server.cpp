@@ -165,7 +165,6 @@ void Server::setReading(bool reads)
 
 asio::awaitable<void> ServerInside::acceptAll()
 {
-    using Clock = std::chrono::steady_clock;
     const ServerPtr self = shared_from_this();
     const double rate = double(std::max<std::size_t>(limits.newPerSecond, 1));
     double budget = rate;

@@ -19,11 +19,12 @@ namespace {
 
 namespace beast = boost::beast;
 namespace http = beast::http;
-using Parser = http::request_parser<http::string_body>;
+using RequestParser = http::request_parser<http::string_body>;
 
-constexpr std::uint32_t kMostHead = 32'768; // bytes
+constexpr std::uint32_t kMostRequestHead = 32'768; // bytes
 constexpr std::size_t kAllBodies = std::size_t(256) << 20; // bytes of bodies of all peers together
-constexpr double kFarewellSeconds = 2;
+
+} // namespace
 
 /// What a conversation needs from one request to the next.
 struct Conversation {
@@ -47,18 +48,20 @@ struct Conversation {
     }
 };
 
+namespace {
+
 ServerAnswer plain(int status, std::string text)
 {
     return { status, { { "content-type", "text/plain; charset=utf-8" } }, std::move(text) + '\n' };
 }
 
-std::string headerOf(const Parser &parser, http::field field)
+std::string headerOf(const RequestParser &parser, http::field field)
 {
     return std::string(parser.get()[field]);
 }
 
 /// What is wrong with a request before its body is read.
-std::optional<ServerAnswer> refusalOf(const Conversation &talk, const Parser &parser)
+std::optional<ServerAnswer> refusalOf(const Conversation &talk, const RequestParser &parser)
 {
     const ServerConnection &connection = *talk.connection;
     if (connection.isInTheClear)
@@ -121,7 +124,7 @@ std::optional<ServerAnswer> faultOfHead(const Conversation &talk, const ErrorCod
     if (fault == http::error::body_limit)
         return plain(413, "A body may have " + std::to_string(talk.server->limits.bodyBytes) + " bytes.");
     if (fault == http::error::header_limit || fault == http::error::buffer_overflow)
-        return plain(431, "A head may have " + std::to_string(kMostHead) + " bytes.");
+        return plain(431, "A head may have " + std::to_string(kMostRequestHead) + " bytes.");
     if (fault == http::error::bad_version)
         return plain(505, "This is HTTP/1.1: of OTLP, choose http/protobuf rather than gRPC.");
     if (fault.category() == make_error_code(http::error::bad_target).category() && fault != http::error::end_of_stream
@@ -131,7 +134,8 @@ std::optional<ServerAnswer> faultOfHead(const Conversation &talk, const ErrorCod
 }
 
 /// Reads the rest of a request. An answer: what is wrong with it; sets `fault` where the peer is gone.
-asio::awaitable<std::optional<ServerAnswer>> readBody(Conversation &talk, Parser &parser, ErrorCodeOfSystem &fault)
+asio::awaitable<std::optional<ServerAnswer>> readBody(
+    Conversation &talk, RequestParser &parser, ErrorCodeOfSystem &fault)
 {
     Channel &channel = talk.connection->channel;
     const auto full = [] {
@@ -204,7 +208,7 @@ asio::awaitable<ServerAnswer> asked(Conversation &talk, ServerRequest request)
     co_return answer;
 }
 
-ServerRequest requestOf(const Conversation &talk, Parser &parser)
+ServerRequest requestOf(const Conversation &talk, RequestParser &parser)
 {
     ServerRequest request;
     const auto &message = parser.get();
@@ -226,8 +230,8 @@ ServerRequest requestOf(const Conversation &talk, Parser &parser)
 asio::awaitable<bool> oneRequest(Conversation &talk)
 {
     Channel &channel = talk.connection->channel;
-    Parser parser;
-    parser.header_limit(kMostHead);
+    RequestParser parser;
+    parser.header_limit(kMostRequestHead);
     parser.body_limit(talk.server->limits.bodyBytes);
     ErrorCodeOfSystem fault;
     channel.expireIn(talk.server->limits.headSeconds);

@@ -18,6 +18,9 @@
 
 namespace trainyard::live::net {
 
+inline constexpr std::size_t kMostHello = std::size_t(64) << 10; // bytes
+inline constexpr double kFarewellSeconds = 2; // for what a peer still sends or reads
+
 /// How a stream is written and ended: lines or WebSocket.
 class StreamWriter {
 public:

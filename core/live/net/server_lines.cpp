@@ -7,11 +7,6 @@
 
 namespace trainyard::live::net {
 
-namespace {
-
-constexpr std::size_t kMostHello = std::size_t(64) << 10; // bytes
-constexpr double kFarewellSeconds = 2;
-
 class LinesWriter final : public StreamWriter {
 public:
     explicit LinesWriter(Channel &channel)
@@ -37,6 +32,8 @@ public:
 private:
     Channel &m_channel;
 };
+
+namespace {
 
 /// The first line, whole; empty: it did not come. Sets what is wrong.
 asio::awaitable<std::string> helloOf(ServerPtr server, ConnectionPtr connection, std::string &seen)

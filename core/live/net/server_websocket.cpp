@@ -6,10 +6,6 @@
 
 namespace trainyard::live::net {
 
-namespace {
-
-constexpr std::size_t kMostHello = std::size_t(64) << 10; // bytes
-
 class WebSocketWriter final : public StreamWriter {
 public:
     WebSocketWriter(Channel &channel, const ServerLimits &limits)
@@ -26,6 +22,8 @@ public:
 
     WebSocket socket;
 };
+
+namespace {
 
 /// Why the first message does not show the token; empty: it does. `seen` becomes that message.
 asio::awaitable<std::string> refusalOfHello(

@@ -16,7 +16,7 @@ namespace {
 constexpr double kConnectSeconds = 10;
 constexpr double kFinishSeconds = 10;
 constexpr std::size_t kMostMessage = std::size_t(64) << 20; // bytes of one WebSocket message
-constexpr std::size_t kBlock = std::size_t(64) << 10;
+constexpr std::size_t kReadBlock = std::size_t(64) << 10;
 
 } // namespace
 
@@ -145,7 +145,7 @@ asio::awaitable<void> StreamClient::Private::talk()
     if (events.opened)
         events.opened();
     startWriting();
-    std::string block(kBlock, '\0');
+    std::string block(kReadBlock, '\0');
     ErrorCodeOfSystem fault;
     while (!isClosed) {
         std::size_t bytes = 0;

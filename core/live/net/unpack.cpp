@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/net/unpack.h"
 
+#include "core/live/ascii_case_internal.h"
+
 #include <zlib.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace trainyard::live::net {
 
 namespace {
 
 constexpr std::size_t kAlwaysAllowed = std::size_t(1) << 20;
-constexpr std::size_t kBlock = std::size_t(64) << 10;
-
-std::string lowered(std::string_view text)
-{
-    std::string low(text);
-    std::ranges::transform(
-        low, low.begin(), [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-    return low;
-}
+constexpr std::size_t kUnpackedBlock = std::size_t(64) << 10;
 
 Expected<std::string> inflateAll(const std::string &packed, int windowBits, const UnpackLimits &limits)
 {
@@ -37,7 +30,7 @@ Expected<std::string> inflateAll(const std::string &packed, int windowBits, cons
     stream.avail_in = static_cast<uInt>(packed.size());
     for (;;) {
         const std::size_t have = out.size();
-        out.resize(std::min(have + std::max(kBlock, have), most + 1));
+        out.resize(std::min(have + std::max(kUnpackedBlock, have), most + 1));
         stream.next_out = reinterpret_cast<Bytef *>(out.data() + have);
         stream.avail_out = static_cast<uInt>(out.size() - have);
         const int state = inflate(&stream, Z_NO_FLUSH);

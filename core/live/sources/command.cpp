@@ -16,8 +16,8 @@ namespace trainyard::live {
 namespace {
 
 constexpr double kSteady = 60; // s; one that ran so long before it failed is begun again at once
-constexpr std::size_t kMostReason = 300;
-constexpr double kUntilRoom = 0.01, kLongestWait = 1; // s
+constexpr std::size_t kMostErrorText = 300;
+constexpr double kUntilRoomSeconds = 0.01, kLongestHold = 1; // s
 
 /// The last line that is not empty.
 std::string lastLine(std::string_view text)
@@ -28,7 +28,7 @@ std::string lastLine(std::string_view text)
     text = text.substr(0, end + 1);
     const std::size_t start = text.find_last_of("\r\n");
     text = start == text.npos ? text : text.substr(start + 1);
-    return std::string(text.substr(0, kMostReason));
+    return std::string(text.substr(0, kMostErrorText));
 }
 
 std::string reasonOf(int exitCode, const std::string &standardError)
@@ -154,18 +154,18 @@ private:
         m_held = bytes;
         m_heldSince = Clock::now();
         m_process->setReading(false);
-        m_room.start(kUntilRoom, [this] { giveHeld(); });
+        m_room.start(kUntilRoomSeconds, [this] { giveHeld(); });
     }
 
     void giveHeld()
     {
-        const bool isLate = Clock::now() - m_heldSince > std::chrono::duration<double>(kLongestWait);
+        const bool isLate = Clock::now() - m_heldSince > std::chrono::duration<double>(kLongestHold);
         if (m_isPaused)
             m_sink.skipped(m_connection, std::ssize(m_held));
         else if (isLate)
             static_cast<void>(m_sink.bytes(m_connection, m_held, unixNow())); // what it has no room for it counts
         else if (!m_sink.tryBytes(m_connection, m_held, unixNow()))
-            return m_room.start(kUntilRoom, [this] { giveHeld(); });
+            return m_room.start(kUntilRoomSeconds, [this] { giveHeld(); });
         m_held.clear();
         m_process->setReading(true);
     }

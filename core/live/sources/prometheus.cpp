@@ -2,6 +2,7 @@
 // A Prometheus server, asked every few seconds for what came since the last answer. One request is under way at a time;
 // what could not be asked (the server away, the queue full, a pause) is asked for later, so that nothing is missing
 // that the server has.
+#include "core/base/units.h"
 #include "core/base/words.h"
 #include "core/live/decoders/series_gaps.h"
 #include "core/live/net/http_client.h"
@@ -23,7 +24,6 @@ namespace {
 using namespace prometheus;
 using net::HttpAnswer;
 
-constexpr double kNanoseconds = 1e9;
 constexpr double kOverlap = 15; // s: a scrape may be stored so long after the time that it bears
 constexpr double kLongestBackfill = 86'400; // s, after an outage
 constexpr double kSlow = 2, kLongestInterval = 60; // s: answers that take longer are asked for less often
@@ -62,7 +62,7 @@ public:
         if ((!secrets.token.empty() || !secrets.password.empty()) && !m_status.now().address.isTls
             && !isLoopback(m_status.now().address.host))
             m_status.note("Its password or token goes over the network without TLS: https:// would hide it");
-        m_from = unixNow() - Moment(std::min(m_settings.backfillSeconds, kLongestBackfill) * kNanoseconds);
+        m_from = unixNow() - Moment(std::min(m_settings.backfillSeconds, kLongestBackfill) * kNanosecondsPerSecond);
         begin(true);
     }
     void stop() override
@@ -98,8 +98,8 @@ private:
         m_timer.cancel();
         m_now = unixNow() + m_offset;
         // Its clock, or ours, may have been set back.
-        m_from = std::clamp(m_from, m_now - Moment(kLongestBackfill * kNanoseconds), m_now);
-        m_isBackfill = double(m_now - m_from) > kBackfillIntervals * m_interval * kNanoseconds;
+        m_from = std::clamp(m_from, m_now - Moment(kLongestBackfill * kNanosecondsPerSecond), m_now);
+        m_isBackfill = double(m_now - m_from) > kBackfillIntervals * m_interval * kNanosecondsPerSecond;
         m_slowest = 0;
         m_next = 0;
         m_at = m_from;
@@ -142,13 +142,13 @@ private:
         const auto told = header != answer.headers.end() ? httpDate(header->second) : std::nullopt;
         if (!told)
             return;
-        const Moment offset = *told + Moment(kNanoseconds / 2) - unixNow();
-        const bool isOff = std::abs(double(offset)) > kClockApart * kNanoseconds;
+        const Moment offset = *told + Moment(kNanosecondsPerSecond / 2) - unixNow();
+        const bool isOff = std::abs(double(offset)) > kClockApart * kNanosecondsPerSecond;
         const Moment before = std::exchange(m_offset, isOff ? offset : 0);
-        if (std::abs(double(m_offset - before)) <= kClockApart * kNanoseconds)
+        if (std::abs(double(m_offset - before)) <= kClockApart * kNanosecondsPerSecond)
             return;
-        m_status.note(formatted("Its clock is %.0f s %s this machine's", std::abs(double(offset)) / kNanoseconds,
-            offset > 0 ? "ahead of" : "behind"));
+        m_status.note(formatted("Its clock is %.0f s %s this machine's",
+            std::abs(double(offset)) / kNanosecondsPerSecond, offset > 0 ? "ahead of" : "behind"));
         m_from = std::max(Moment(0), m_from + m_offset - before);
     }
 
@@ -183,7 +183,7 @@ private:
         if (m_next >= m_asks.size())
             return endRound();
         const Ask &ask = m_asks[m_next];
-        const Moment overlap = Moment(kOverlap * kNanoseconds);
+        const Moment overlap = Moment(kOverlap * kNanosecondsPerSecond);
         m_piece = firstPiece({ m_at, m_now }, longestPiece(ask.isSelector, m_interval));
         const Window window { m_at == m_from && ask.isSelector ? m_at - overlap : m_at, m_piece.to };
         request(targetOf(ask.query, window, m_interval), &PrometheusSource::answered);
@@ -295,7 +295,7 @@ private:
     {
         m_from = m_now;
         setPace();
-        const double silent = double(m_now - m_newest) / kNanoseconds;
+        const double silent = double(m_now - m_newest) / kNanosecondsPerSecond;
         const std::string targets = m_down == 1 ? "a target is down" : std::to_string(m_down) + " targets are down";
         if (m_asks.empty() || std::ranges::all_of(m_asks, &Ask::isRefused))
             return m_status.set(SourceState::Refused, "it refuses every query");

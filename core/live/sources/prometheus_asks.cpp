@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/sources/prometheus_asks.h"
 
+#include "core/base/units.h"
 #include "core/base/words.h"
 #include "core/telemetry/readers/exporter_metrics.h"
 
@@ -12,7 +13,6 @@ namespace trainyard::live::prometheus {
 
 namespace {
 
-constexpr double kNanoseconds = 1e9;
 constexpr double kLongestSelector = 300; // s: 1,024 GPUs × 8 metrics × 5 minutes at 15 s are 164,000 samples
 constexpr double kMostPoints = 10'000; // the server refuses more than 11,000
 
@@ -88,7 +88,7 @@ std::string selectorOf(const std::vector<std::string> &names)
 
 Window firstPiece(const Window &wanted, double most)
 {
-    return { wanted.from, std::min(wanted.to, wanted.from + static_cast<Moment>(most * kNanoseconds)) };
+    return { wanted.from, std::min(wanted.to, wanted.from + static_cast<Moment>(most * kNanosecondsPerSecond)) };
 }
 
 double longestPiece(bool isSelector, double stepSeconds)

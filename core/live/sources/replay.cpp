@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostEvents = 20'000; // of a batch
 constexpr std::size_t kBytesOfEvent = 64; // about
-constexpr std::chrono::milliseconds kBetweenLooks(40), kUntilRoom(10), kLongestWait(1'000);
+constexpr std::chrono::milliseconds kBetweenBatches(40), kLongestWait(1'000);
 constexpr Moment kBetweenRepeats = 1'000'000; // ns
 
 class Replay final : public Worker {
@@ -104,8 +104,8 @@ private:
             until = passed < 9e18 ? slices.begin() + static_cast<Moment>(passed) : until;
             if (slices.isBegun() && slices.due() > until) {
                 const double left = static_cast<double>(slices.due() - until) / m_speed * 1e-6;
-                return wait(std::clamp(Milliseconds(static_cast<std::int64_t>(std::min(left, 1e6)) + 1), kBetweenLooks,
-                                kLongestWait),
+                return wait(std::clamp(Milliseconds(static_cast<std::int64_t>(std::min(left, 1e6)) + 1),
+                                kBetweenBatches, kLongestWait),
                     false);
             }
         }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/sources/reported_status.h"
 
+#include "core/base/units.h"
+
 #include <algorithm>
 
 namespace trainyard::live {
 
 namespace {
 
-constexpr double kNanoseconds = 1e9;
 constexpr double kTellSeconds = 0.1;
 constexpr std::size_t kMostNotes = 20, kMostNoteBytes = 300;
 
@@ -26,7 +27,7 @@ void ReportedStatus::set(SourceState state, std::string reason, double secondsTo
     m_behind = state;
     m_reasonBehind = reason;
     const Moment now = unixNow();
-    const Moment next = secondsToTry > 0 ? now + Moment(secondsToTry * kNanoseconds) : 0;
+    const Moment next = secondsToTry > 0 ? now + Moment(secondsToTry * kNanosecondsPerSecond) : 0;
     if (m_isPaused && state != SourceState::Refused && state != SourceState::Ended)
         return;
     if (m_status.state != state)

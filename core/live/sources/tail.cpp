@@ -17,7 +17,7 @@ namespace trainyard::live {
 namespace {
 
 constexpr std::size_t kAtOnce = std::size_t(256) << 10;
-constexpr std::chrono::milliseconds kBetweenLooks(250), kUntilRoom(10);
+constexpr std::chrono::milliseconds kBetweenLooks(250);
 constexpr std::uint64_t kConnection = 1;
 
 class OpenLog { // closes itself

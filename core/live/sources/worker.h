@@ -13,6 +13,9 @@
 
 namespace trainyard::live {
 
+/// How long a worker waits for room in the queue before it asks again.
+inline constexpr std::chrono::milliseconds kUntilRoom(10);
+
 class Worker : public std::enable_shared_from_this<Worker> {
 public:
     Worker(SourceSink &sink, Address address);

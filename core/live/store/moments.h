@@ -1,13 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Moments of a batch as Unix times, where they can be one.
+// Moments of a batch as Unix times, where they can be one, and the numbers that steps can have.
 
 #include "core/telemetry/recording.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace trainyard::live {
 
+inline constexpr std::int64_t kMostStep = std::int64_t(1) << 53; // number of a step; doubles hold it
 inline constexpr Moment kLatestUnix = 4'000'000'000'000'000'000; // the year 2096
 
 /// Nothing where it is before 1970 or behind that.

@@ -47,8 +47,7 @@ void thinTo(SampleSeries &series, std::size_t parts)
 
 namespace {
 
-constexpr std::int64_t kMostStep = std::int64_t(1) << 53;
-constexpr std::size_t kMostTextBytes = std::size_t(64) << 20; // of names, units and places
+constexpr std::size_t kMostSeriesTextBytes = std::size_t(64) << 20; // of names, units and places
 
 } // namespace
 
@@ -68,7 +67,7 @@ void SeriesStore::take(const Batch &batch, std::uint32_t source, Sums &sums)
         auto known = m_index.find(m_key);
         if (known == m_index.end()) {
             const bool isRank = series.rank >= -1 && series.rank < (1 << 24);
-            if (m_series.size() >= m_limits.series || m_textBytes + m_key.size() > kMostTextBytes || !isRank) {
+            if (m_series.size() >= m_limits.series || m_textBytes + m_key.size() > kMostSeriesTextBytes || !isRank) {
                 sums.tooMany += static_cast<std::int64_t>(series.at.size());
                 continue;
             }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostSources = 4'096;
 constexpr std::size_t kMostNotes = 40, kMostReasons = 64; // of each
-constexpr std::size_t kMostTextBytes = std::size_t(32) << 20;
+constexpr std::size_t kMostArgumentBytes = std::size_t(32) << 20;
 
 } // namespace
 
@@ -52,7 +52,7 @@ void SourceBook::takeArguments(Kept &kept, const std::map<std::string, std::stri
 {
     for (const auto &[name, value] : arguments) {
         const auto known = kept.arguments.find(name);
-        if (m_bytes + name.size() + value.size() > kMostTextBytes)
+        if (m_bytes + name.size() + value.size() > kMostArgumentBytes)
             continue;
         m_bytes += value.size() + (known == kept.arguments.end() ? name.size() + 96 : 0);
         if (known == kept.arguments.end()) {

@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t kMostStreams = 262'144; // of all ranks
 constexpr std::size_t kMostLate = 65'536; // of a list, until they are put in order
 constexpr std::int64_t kMostDuration = std::int64_t(1) << 60;
-constexpr std::int64_t kMostStep = std::int64_t(1) << 53;
 
 /// A clock that is a day ahead of ours does not say what is the latest.
 void hear(StoredRank &rank, const Batch &batch, Moment at)

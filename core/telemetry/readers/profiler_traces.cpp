@@ -97,14 +97,14 @@ int looksLikeExecutionTrace(std::string_view, std::string_view head)
                                                                                             : 0;
 }
 
-std::unexpected<Error> refusal(const SourceText &source, const char *why)
+std::unexpected<Error> traceRefusal(const SourceText &source, const char *why)
 {
     return std::unexpected(Error { ErrorCode::BadSyntax, source.file, why, "" });
 }
 
 Expected<Recording> refuseChakraJson(const SourceText &source, const SourceOptions &)
 {
-    return refusal(source,
+    return traceRefusal(source,
         "It is a Chakra execution trace as JSON, which each tool writes differently and which tells no times of "
         "starts; "
         "its protobuf form (*.et) is read");
@@ -112,7 +112,7 @@ Expected<Recording> refuseChakraJson(const SourceText &source, const SourceOptio
 
 Expected<Recording> refuseExecutionTrace(const SourceText &source, const SourceOptions &)
 {
-    return refusal(source,
+    return traceRefusal(source,
         "It is a PyTorch execution trace (of ExecutionTraceObserver): operators and their tensors, without times and "
         "without kernels; the profiler's trace of the same step has them");
 }

@@ -27,7 +27,7 @@ bool equalsIgnoringCase(std::string_view text, std::string_view lower)
         text, lower, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b; });
 }
 
-std::optional<double> plainNumber(std::string_view text, std::chars_format format)
+std::optional<double> parsedNumber(std::string_view text, std::chars_format format)
 {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
@@ -185,12 +185,12 @@ std::optional<double> numberIn(std::string_view text)
         return sign * std::numeric_limits<double>::infinity();
     std::optional<double> value;
     if (text.starts_with("0x") || text.starts_with("0X"))
-        value = plainNumber(text.substr(2), std::chars_format::hex);
+        value = parsedNumber(text.substr(2), std::chars_format::hex);
     else if (isDigit(text.front()) || text.front() == '.')
-        value = plainNumber(text, std::chars_format::general);
+        value = parsedNumber(text, std::chars_format::general);
     if (!value)
         if (const std::string plain = withoutThousands(text); !plain.empty())
-            value = plainNumber(plain, std::chars_format::general);
+            value = parsedNumber(plain, std::chars_format::general);
     return value ? std::optional(sign * *value) : std::nullopt;
 }
 

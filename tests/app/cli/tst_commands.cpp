@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The program itself, run as a script would run it: answers, exit codes, and what bad input is told.
 
+#include "tests/support/test_program.h"
+
 #include <QDir>
 #include <QProcess>
 #include <QRegularExpression>
@@ -502,5 +504,4 @@ private:
 };
 
 TRAINYARD_APPLESS_TEST(TstCommands)
-#include "tests/support/test_program.h"
 #include "tst_commands.moc"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// README.md and docs/: links lead somewhere, pictures are those that scripts/pictures makes, commands run, and figures
-// of samples are what the program answers today. Where a figure differs the test prints the sentence that would be
-// right.
+// Pages of the repository and of docs/: links lead somewhere, pictures are those that scripts/pictures makes, commands
+// run, and figures of samples are what the program answers today. Where a figure differs the test prints the sentence
+// that would be right.
 #include "core/advice/evaluate.h"
 #include "core/advice/job_comparison.h"
 #include "core/base/number_text.h"
@@ -40,9 +40,10 @@ QString textOf(const QString &path)
 QStringList pages()
 {
     QStringList found { QStringLiteral("README.md"), QStringLiteral("ARCHITECTURE.md"),
-        QStringLiteral("CONTRIBUTING.md") };
-    for (const QString &name : QDir(kRoot.filePath(QStringLiteral("docs"))).entryList({ QStringLiteral("*.md") }))
-        found.append(QStringLiteral("docs/") + name);
+        QStringLiteral("CONTRIBUTING.md"), QStringLiteral("CHANGELOG.md"), QStringLiteral("SECURITY.md") };
+    for (const char *folder : { "docs/", "docs/releases/" })
+        for (const QString &name : QDir(kRoot.filePath(QLatin1String(folder))).entryList({ QStringLiteral("*.md") }))
+            found.append(QLatin1String(folder) + name);
     return found;
 }
 

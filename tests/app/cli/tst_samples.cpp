@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every sample through the program: all metrics that apply are there, the breakdown adds up, the report is written.
 
+#include "tests/support/test_program.h"
+
 #include <QDir>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -155,5 +157,4 @@ private slots:
 };
 
 TRAINYARD_APPLESS_TEST(TstSamples)
-#include "tests/support/test_program.h"
 #include "tst_samples.moc"

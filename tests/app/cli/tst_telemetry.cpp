@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `telemetry summarize`, run as a script would run it.
 
+#include "tests/support/test_program.h"
+
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -146,5 +148,4 @@ private:
 };
 
 TRAINYARD_GUILESS_TEST(TestTelemetry)
-#include "tests/support/test_program.h"
 #include "tst_telemetry.moc"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `trainyard-cli validate`, run as a script would run it.
 
+#include "tests/support/test_program.h"
+
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -245,5 +247,4 @@ private:
 };
 
 TRAINYARD_GUILESS_TEST(TstValidate)
-#include "tests/support/test_program.h"
 #include "tst_validate.moc"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
+
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -163,5 +165,4 @@ private:
 };
 
 TRAINYARD_GUILESS_TEST(ScreenshotTest)
-#include "tests/support/test_program.h"
 #include "tst_screenshot.moc"
