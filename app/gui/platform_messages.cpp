@@ -9,15 +9,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace trainyard {
 
 namespace {
 
-QtMessageHandler before = nullptr;
-bool isStarting = false;
+QtMessageHandler handlerBefore = nullptr;
+bool isPlatformAwaited = false;
 
-/// "QT_QPA_PLATFORM is “wayland”", or which display it was.
+/// What was said before it was known whether there is a platform: of no interest where there is none.
+std::vector<std::pair<QtMsgType, QString>> heldBack;
+
+/// "QT_QPA_PLATFORM=wayland", or which display it was.
 std::string whereItWasLookedFor()
 {
     std::string text;
@@ -40,33 +45,39 @@ std::string whereItWasLookedFor()
 void hear(QtMsgType type, const QMessageLogContext &context, const QString &message)
 {
     static const bool isAsked = qEnvironmentVariableIsSet("QT_DEBUG_PLUGINS"); // whoever looks for a fault hears all
-    if (isStarting && type == QtFatalMsg && !isAsked)
-        endWithoutDisplay();
-    const bool isOfPlatform = context.category && qstrncmp(context.category, "qt.qpa", 6) == 0;
-    if (isStarting && isOfPlatform && type != QtFatalMsg && !isAsked)
+    if (isPlatformAwaited && !isAsked) {
+        if (type == QtFatalMsg)
+            endWithoutDisplay();
+        if (!context.category || qstrncmp(context.category, "qt.qpa", 6) != 0) // of what it tried in vain
+            heldBack.emplace_back(type, message);
         return;
-    if (message == QLatin1String("This plugin does not support propagateSizeHints()"))
-        return;
-    if (before)
-        before(type, context, message);
+    }
+    for (const char *idle :
+        { "This plugin does not support propagateSizeHints()", "QStandardPaths: XDG_RUNTIME_DIR not set" })
+        if (message.startsWith(QLatin1String(idle)))
+            return;
+    if (handlerBefore)
+        handlerBefore(type, context, message);
 }
 
 } // namespace
 
 PlatformMessages::PlatformMessages()
 {
-    isStarting = true;
-    before = qInstallMessageHandler(hear);
+    isPlatformAwaited = true;
+    handlerBefore = qInstallMessageHandler(hear);
 }
 
 PlatformMessages::~PlatformMessages()
 {
-    qInstallMessageHandler(before);
+    qInstallMessageHandler(handlerBefore);
 }
 
 void PlatformMessages::platformIsThere()
 {
-    isStarting = false;
+    isPlatformAwaited = false;
+    for (const auto &[type, message] : std::exchange(heldBack, {}))
+        hear(type, {}, message);
 }
 
 } // namespace trainyard

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What Qt says about the platform that the window is shown on, put into words for who started the program: where no
 // display can be opened, one sentence and exit code 2 in place of Qt's list of plugins and its abort; and nothing of
-// what a platform without a screen cannot do. Everything else goes on to where messages went before. GUI thread.
+// what a machine without a screen has not. Everything else goes on to where messages went before. GUI thread.
 
 namespace trainyard {
 

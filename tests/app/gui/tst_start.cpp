@@ -29,7 +29,8 @@ Ended start(const QStringList &arguments, const std::vector<std::pair<QString, Q
 {
     QProcess process;
     QProcessEnvironment bare = QProcessEnvironment::systemEnvironment();
-    for (const char *name : { "QT_QPA_PLATFORM", "QT_LOGGING_RULES", "QT_DEBUG_PLUGINS", "DISPLAY", "WAYLAND_DISPLAY" })
+    for (const char *name :
+        { "QT_QPA_PLATFORM", "QT_LOGGING_RULES", "QT_DEBUG_PLUGINS", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR" })
         bare.remove(QLatin1String(name));
     for (const auto &[name, value] : environment)
         bare.insert(name, value);
@@ -83,6 +84,8 @@ private slots:
         std::vector<std::pair<QString, QString>> environment;
         if (!name.isEmpty())
             environment.emplace_back(name, value);
+        if (name == "WAYLAND_DISPLAY")
+            environment.emplace_back("XDG_RUNTIME_DIR", m_folder.path()); // without it libwayland complains by itself
         const Ended ended = start({ sample("mixed-lab.trainyard.json") }, environment);
         QCOMPARE(ended.code, 2);
         QVERIFY(ended.output.isEmpty());
