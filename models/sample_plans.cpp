@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/sample_plans.h"
 
-#include <QCoreApplication>
+#include "models/installed_files.h"
+
 #include <QDir>
 #include <QFile>
 #include <QJsonDocument>
@@ -15,14 +16,8 @@ const QString kPlanSuffix = QStringLiteral(".trainyard.json");
 
 QStringList folders()
 {
-    const QDir bin(QCoreApplication::applicationDirPath());
-    QStringList candidates;
-    // <source>/build/<preset>/bin; <prefix>/bin; a folder with the executable in it.
-    for (const QString &relative :
-        { QStringLiteral("../../../samples"), QStringLiteral("../share/trainyard/samples"), QStringLiteral("samples") })
-        candidates << QDir::cleanPath(bin.absoluteFilePath(relative));
-    candidates << QStringLiteral(":/samples");
-    return candidates;
+    return candidateFolders(QStringLiteral("samples"), QStringLiteral("trainyard/samples"))
+        << QStringLiteral(":/samples");
 }
 
 QString titleOf(const QString &path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/parser_manual.h"
 #include "app/cli/signals.h"
 #include "core/base/printable.h"
 
@@ -21,7 +22,7 @@ int runCommandLine(int argc, char **argv)
     CLI::App app(
         "Trainyard without its window: evaluates plans for training large models on GPUs in several datacenters.",
         "trainyard-cli");
-    app.set_version_flag("--version", "trainyard-cli " TRAINYARD_VERSION);
+    addQuestions(app);
     app.require_subcommand(1);
     app.footer(
         "Exit codes: 0 done; 1 the plan is infeasible and --require-feasible was given, or fit found nothing, or "

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/dialogs.h"
 
+#include "app/about/build_info.h"
+#include "models/installed_files.h"
+
 #include <QCoreApplication>
+#include <QDesktopServices>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -9,6 +13,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QScreen>
+#include <QUrl>
 
 namespace trainyard {
 
@@ -153,14 +158,22 @@ Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planNam
 
 void Dialogs::about(QWidget *parent)
 {
+    const about::BuildInfo &build = about::buildInfo();
     QMessageBox box(QMessageBox::NoIcon, dialogText("About Trainyard"),
-        QStringLiteral("<h3>Trainyard %1</h3>").arg(QStringLiteral(TRAINYARD_VERSION)), QMessageBox::Close, parent);
+        QStringLiteral("<h3>Trainyard %1</h3>").arg(QLatin1String(build.version)), QMessageBox::Close, parent);
     box.setIconPixmap(QIcon(QStringLiteral(":/icons/trainyard.svg")).pixmap(64));
     box.setInformativeText(dialogText("Plans the training of large models on clusters that span datacenters.<br><br>"
                                       "Free software under the GNU General Public License, version 3 or later.<br>"
-                                      "Built with Qt %1 and QCustomPlot.")
-                               .arg(QLatin1String(qVersion())));
+                                      "Built with Qt %1 and QCustomPlot, of the commit %2.")
+                               .arg(QLatin1String(qVersion()), QLatin1String(build.commit)));
     box.exec();
+}
+
+bool Dialogs::showDocumentation(QWidget *)
+{
+    const QString folder = documentationFolder();
+    return !folder.isEmpty()
+        && QDesktopServices::openUrl(QUrl::fromLocalFile(QDir(folder).filePath(QStringLiteral("window.md"))));
 }
 
 } // namespace trainyard

@@ -20,6 +20,7 @@ public:
     QString pictureToSave(QWidget *parent, const QString &suggestion) override;
     Unsaved unsavedChanges(QWidget *parent, const QString &planName) override;
     void about(QWidget *parent) override;
+    bool showDocumentation(QWidget *parent) override;
 };
 
 } // namespace trainyard

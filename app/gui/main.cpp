@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/about/build_info.h"
 #include "app/gui/dialogs.h"
 #include "app/gui/frame_probe.h"
 #include "app/gui/options.h"
+#include "app/gui/platform_messages.h"
 #include "app/gui/report.h"
 #include "app/gui/screenshot.h"
 #include "core/base/output_file.h"
 #include "core/base/printable.h"
 #include "core/catalogue/catalogue.h"
-#include "models/sample_plans.h"
 #include "views/layer/layer_page.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/gpu_shares_panel.h"
@@ -93,10 +94,7 @@ int runWindow(QApplication &application, const Options &options)
         if (!TourStrip::wasDismissed())
             window.tour().start();
     }
-    if (options.plan.isEmpty())
-        document.openAsNew(samplePath(kFirstSample));
-    else
-        window.files().openAtStart(options.plan);
+    window.files().openAtStart(options.files);
     window.show();
     if (options.showsMemory)
         window.workbench().showMemory();
@@ -173,7 +171,7 @@ void nameApplication()
 {
     QCoreApplication::setApplicationName(QStringLiteral("trainyard"));
     QCoreApplication::setOrganizationName(QStringLiteral("trainyard"));
-    QCoreApplication::setApplicationVersion(QStringLiteral(TRAINYARD_VERSION));
+    QCoreApplication::setApplicationVersion(QLatin1String(trainyard::about::buildInfo().version));
 }
 
 std::expected<trainyard::Options, QString> parseWithoutDisplay(int argc, char **argv)
@@ -220,7 +218,10 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "trainyard: %s\n", trainyard::printable(options.error().toStdString()).c_str());
         return 2;
     }
+    const trainyard::PlatformMessages messages;
     QApplication application(argc, argv);
+    trainyard::PlatformMessages::platformIsThere();
+    QGuiApplication::setDesktopFileName(QStringLiteral("trainyard")); // whose icon a desktop shows
     QGuiApplication::setApplicationDisplayName(QStringLiteral("Trainyard"));
     QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/trainyard.svg")));
     if (isForToolkit)
@@ -230,6 +231,6 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!options->report.isEmpty())
-        return trainyard::writeReport(options->plan, options->report);
+        return trainyard::writeReport(options->files.front(), options->report);
     return trainyard::runWindow(application, *options);
 }

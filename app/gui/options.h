@@ -14,7 +14,7 @@
 namespace trainyard {
 
 struct Options {
-    QString plan; // path; empty: the first sample
+    QStringList files; // what to open: a plan, a sweep, recordings of a run; none: the first sample
     QString screenshot; // path of a PNG; empty: show the window
     QSize size { 1440, 900 }; // of the screenshot
     bool showsValidation = false; // the validation page instead of the workbench
@@ -37,7 +37,7 @@ struct Options {
     std::optional<ThemeKind> theme;
 };
 
-/// Parses the arguments after the program's name. --help and --version print and exit. The error is one line.
+/// Parses the arguments after the program's name. --help, --version and --manual print and exit. The error is one line.
 [[nodiscard]] std::expected<Options, QString> parseOptions(const QStringList &arguments);
 
 } // namespace trainyard

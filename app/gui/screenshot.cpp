@@ -4,7 +4,9 @@
 #include "core/base/printable.h"
 #include "views/experts/experts_page.h"
 #include "views/jobs/jobs_page.h"
+#include "views/window/file_actions.h"
 #include "views/window/planner_actions.h"
+#include "views/window/run_lessons.h"
 #include "views/window/sweep_actions.h"
 
 #include <QCoreApplication>
@@ -44,6 +46,8 @@ Screenshot::Screenshot(MainWindow &window, QString path, QSize size, Page page)
     };
     connect(&window.document(), &PlanDocument::openFailed, this, cannotOpen);
     connect(&window.sweepActions().results(), &SweepResults::failed, this, cannotOpen); // else a sample stands there
+    connect(&window.files(), &FileActions::runComesFirst, this, &Screenshot::awaitPlanOfRun);
+    connect(&window.files(), &FileActions::recordingsDropped, this, [this] { awaitRun(false); });
     if (page == Page::Experts) {
         connect(&window.experts(), &ExpertsPage::completed, this, [this] { settle(kSettleMs); });
         return;
@@ -83,7 +87,7 @@ void Screenshot::awaitRun(bool withReference)
     m_awaitsRun = true;
     m_awaitsReference = withReference;
     connect(&m_window.runs(), &RunDocument::overlayChanged, this, [this](const RunOverlayPtr &overlay) {
-        m_awaitsRun = !overlay || !overlay->evaluation;
+        m_awaitsRun = !overlay || !overlay->evaluation || overlay->evaluation->plan != m_window.document().plan();
         m_awaitsReference = m_awaitsReference && !(overlay && overlay->reference);
         settle(kSettleMs);
     });
@@ -91,6 +95,20 @@ void Screenshot::awaitRun(bool withReference)
         fail(
             errors.empty() ? tr("nothing of the run could be read") : QString::fromStdString(toString(errors.front())));
     });
+}
+
+void Screenshot::awaitPlanOfRun()
+{
+    m_awaitsPlan = true;
+    connect(
+        &m_window.lessons().planOfRun(), &PlanOfRun::changed, this,
+        [this] {
+            m_awaitsPlan = false; // and the run that lies under the plan of before is not pictured
+            const RunOverlayPtr &overlay = m_window.runs().overlay();
+            m_awaitsRun = !overlay || !overlay->evaluation || overlay->evaluation->plan != m_window.document().plan();
+            settle(kSettleMs);
+        },
+        Qt::SingleShotConnection);
 }
 
 void Screenshot::awaitLive(bool withWhatIfs)
@@ -135,8 +153,10 @@ void Screenshot::lookAtLive()
 
 void Screenshot::settle(int milliseconds)
 {
-    if (!m_awaitsRun && !m_awaitsReference && !m_awaitsLive)
+    if (!m_awaitsRun && !m_awaitsReference && !m_awaitsPlan && !m_awaitsLive)
         m_settle.start(milliseconds);
+    else
+        m_settle.stop();
 }
 
 void Screenshot::take()

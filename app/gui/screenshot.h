@@ -24,6 +24,8 @@ public:
     void awaitLive(bool withWhatIfs);
 
 private:
+    /// Nor before it is known whether the run tells of a plan, which is then evaluated.
+    void awaitPlanOfRun();
     void lookAtLive();
     void settle(int milliseconds);
     void take();
@@ -33,7 +35,7 @@ private:
     QString m_path;
     QSize m_size;
     QTimer m_settle, m_giveUp;
-    bool m_awaitsRun = false, m_awaitsReference = false;
+    bool m_awaitsRun = false, m_awaitsReference = false, m_awaitsPlan = false;
     bool m_awaitsLive = false, m_asksWhatIfs = false, m_hasAsked = false;
     int m_looks = 0, m_waits = 0;
     QTimer m_look;

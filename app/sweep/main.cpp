@@ -3,6 +3,7 @@
 // line and the plan, writes the file, and computes beside that; every rank has as many threads as --threads says, one
 // unless told. A program of its own, so that trainyard-cli needs no MPI.
 #include "app/cli/command.h"
+#include "app/cli/parser_manual.h"
 #include "app/cli/progress.h"
 #include "app/cli/signals.h"
 #include "app/cli/sweep_options.h"
@@ -17,6 +18,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <string_view>
 #include <unistd.h>
 
 namespace trainyard::sweep {
@@ -36,7 +38,7 @@ int readCommandLine(int argc, char **argv, Options &options)
 {
     CLI::App app("A sweep over the ranks of MPI: mpirun -n 64 trainyard-sweep PLAN --vary ... --out OUT.csv --resume",
         "trainyard-sweep");
-    app.set_version_flag("--version", "trainyard-sweep " TRAINYARD_VERSION);
+    addQuestions(app);
     const Subcommand command(app);
     options.sweep.threads = 1;
     addSweepOptions(command, options.sweep);
@@ -191,12 +193,29 @@ int lead(int argc, char **argv)
     return exitCode;
 }
 
+/// Who asks about the program itself needs no MPI. Where a launcher started many of it, one of them answers, below.
+bool isQuestion(int argc, char **argv)
+{
+    const auto isSet = [](const char *name) { return std::getenv(name) != nullptr; };
+    const auto asks = [&](const char *name) { return argc > 1 && std::string_view(argv[1]) == name; };
+    return (asks("--help") || asks("-h") || asks("--version") || asks("--manual")) && !isSet("OMPI_COMM_WORLD_RANK")
+        && !isSet("PMIX_RANK") && !isSet("PMI_RANK") && !isSet("SLURM_PROCID");
+}
+
+int answer(int argc, char **argv)
+{
+    Options options;
+    return readCommandLine(argc, argv, options);
+}
+
 } // namespace
 
 } // namespace trainyard::sweep
 
 int main(int argc, char **argv)
 {
+    if (trainyard::sweep::isQuestion(argc, argv))
+        return trainyard::sweep::answer(argc, argv);
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -29,6 +29,8 @@ public:
     virtual QString pictureToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual Unsaved unsavedChanges(QWidget *parent, const QString &planName) = 0;
     virtual void about(QWidget *parent) = 0;
+    /// The pages that come with the product, in what the desktop shows them with; false where that is not possible.
+    virtual bool showDocumentation(QWidget *parent) = 0;
 };
 
 } // namespace trainyard

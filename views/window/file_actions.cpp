@@ -99,14 +99,38 @@ void FileActions::open(const QString &path)
     afterUnsavedHandled([this, path] { m_document.open(path); });
 }
 
-void FileActions::openAtStart(const QString &path)
+void FileActions::openAtStart(const QStringList &paths)
 {
-    if (kindOfFile(path) == FileKind::Sweep) {
-        emit sweepAtStart(path);
-        return;
+    QStringList plans, others;
+    std::vector<FileKind> planKinds, otherKinds;
+    for (const QString &path : paths) {
+        // Whatever it holds: a plan that is broken is meant as one, and its faults are told.
+        const FileKind kind = path.endsWith(QStringLiteral(".trainyard.json")) ? FileKind::Plan : kindOfFile(path);
+        const bool isPlan = kind == FileKind::Plan || kind == FileKind::Sweep;
+        (isPlan ? plans : others) << path;
+        (isPlan ? planKinds : otherKinds).push_back(kind);
     }
-    m_isStarting = true;
-    m_document.open(path);
+    m_isRunFirst = plans.isEmpty() && !others.isEmpty();
+    if (!others.isEmpty()) // once there is a plan to lay them under
+        connect(
+            &m_document, &PlanDocument::replaced, this, [this, others, otherKinds] { openKnown(others, otherKinds); },
+            Qt::SingleShotConnection);
+    if (plans.isEmpty()) {
+        m_document.openAsNew(trainyard::samplePath(kFirstSample));
+    } else if (planKinds.front() == FileKind::Sweep) {
+        emit sweepAtStart(plans.front());
+    } else {
+        m_isStarting = true;
+        m_document.open(plans.front());
+    }
+    tellOfOthers(plans);
+}
+
+void FileActions::tellOfOthers(const QStringList &plans)
+{
+    if (plans.size() > 1)
+        m_messages.show({ QStringLiteral("drop"), Message::Tone::Info,
+            tr("One plan is open at a time: “%1”.").arg(QFileInfo(plans.front()).fileName()), {}, {} });
 }
 
 void FileActions::openDropped(const QString &path)
@@ -146,9 +170,9 @@ void FileActions::openKnown(const QStringList &paths, const std::vector<FileKind
     }
     if (!plans.isEmpty())
         open(plans.front());
-    if (plans.size() > 1)
-        m_messages.show({ QStringLiteral("drop"), Message::Tone::Info,
-            tr("One plan is open at a time: “%1”.").arg(QFileInfo(plans.front()).fileName()), {}, {} });
+    tellOfOthers(plans);
+    if (std::exchange(m_isRunFirst, false) && !recordings.isEmpty())
+        emit runComesFirst();
     if (!recordings.isEmpty())
         emit recordingsDropped(recordings);
 }

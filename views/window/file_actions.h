@@ -26,7 +26,9 @@ public:
     void startWith(const PlanPtr &plan); // untitled
     void open();
     void open(const QString &path);
-    void openAtStart(const QString &path); // else the first sample, so that there is something to work on
+    /// What the command line names: a plan or a sweep, else the first sample, so that there is something to work on;
+    /// then all else, which is of one run as in a drop.
+    void openAtStart(const QStringList &paths);
     void openDropped(const QString &path); // a plan, a Hugging Face config.json, measured rows, a sweep or what was
                                            // recorded of a run, told by its content
     /// Several of them: a plan is opened, all else is of one run.
@@ -50,10 +52,12 @@ signals:
     void sweepDropped(const QString &path); // rows that a sweep wrote
     void sweepAtStart(const QString &path); // in place of a plan
     void recordingsDropped(const QStringList &paths); // files and folders of a run
+    void runComesFirst(); // before its recordings: no plan was asked for, so the one that it tells of is wanted
 
 private:
     void connectDocument();
     void openKnown(const QStringList &paths, const std::vector<FileKind> &kinds);
+    void tellOfOthers(const QStringList &plans); // that one of several is opened
     void useModelConfig(const QString &path);
     void showErrors(const QString &kind, const QString &headline, const Errors &errors);
 
@@ -64,6 +68,7 @@ private:
     QWidget *m_window;
     std::function<void()> m_afterSave, m_commitForm;
     bool m_isStarting = false; // the plan being opened is the first
+    bool m_isRunFirst = false; // the command line named no plan
     BackgroundQueue m_queue;
 };
 

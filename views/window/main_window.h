@@ -89,6 +89,7 @@ public:
     void showSweep(); // rows that a sweep wrote
     void showConnect(const QString &address = {}); // the sheet that connects to one, from its beginning
     void showWorkbench();
+    void showDocumentation(); // in another program
     [[nodiscard]] bool isWorkbenchShown() const;
     void restorePlaces(); // geometry and splitters as they were left, within the screen of today
     void showNewPlan(); // the sheet, from its beginning

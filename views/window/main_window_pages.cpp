@@ -8,6 +8,7 @@
 #include "views/layer/layer_page.h"
 #include "views/live/connect_sheet.h"
 #include "views/live/live_page.h"
+#include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
 #include "views/planner/planner_page.h"
 #include "views/run/run_badge.h"
@@ -174,6 +175,13 @@ void MainWindow::showWorkbench()
 bool MainWindow::isWorkbenchShown() const
 {
     return m_pages->currentWidget() == m_workbench;
+}
+
+void MainWindow::showDocumentation()
+{
+    if (!m_prompts.showDocumentation(this))
+        m_messages->show({ QStringLiteral("help"), Message::Tone::Warning,
+            tr("There are no pages of documentation that could be shown."), {}, {} });
 }
 
 void MainWindow::showNewPlan()

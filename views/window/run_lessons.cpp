@@ -42,6 +42,7 @@ RunLessons::RunLessons(const WindowModels &models, RunDocument &runs, RunPage &p
         connect(&m_document, signal, this, &RunLessons::showPlan);
     connect(m_planCard, &PlanOfRunCard::planRequested, this, &RunLessons::makePlan);
     connect(&m_runs, &RunDocument::runChanged, this, [this] { m_isNewRun = true; });
+    connect(&m_files, &FileActions::runComesFirst, this, [this] { m_isPlanWanted = true; });
     connect(&m_planOfRun, &PlanOfRun::changed, this, [this] {
         offerPlan();
         emit changed();
@@ -79,6 +80,11 @@ void RunLessons::makePlan()
 /// Said once a run: whoever closes the message knows it.
 void RunLessons::offerPlan()
 {
+    if (std::exchange(m_isPlanWanted, false) && m_planOfRun.isOffered()) {
+        m_isNewRun = false;
+        makePlan();
+        return;
+    }
     if (!m_planOfRun.isOffered()) {
         m_messages.dismiss(kOffer);
         return;

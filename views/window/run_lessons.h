@@ -48,6 +48,7 @@ private:
     CalibrationCard *m_card, *m_own; // the page's
     PlanOfRunCard *m_planCard;
     bool m_isNewRun = false; // nothing has been offered of it yet
+    bool m_isPlanWanted = false; // the plan of the next run is taken without asking
 };
 
 } // namespace trainyard

@@ -49,7 +49,8 @@ const std::vector<MenuList> &menuLists()
                 "plan.removeSelection", "plan.resetPositions", "-", "planner.search", "planner.stop", "planner.adopt",
                 "planner.back", "planner.pin", "-", "plan.fit", "plan.offloadOrNot", "-", "plan.pinBaseline",
                 "plan.clearBaseline", "plan.restoreBaseline" } },
-        { QT_TRANSLATE_NOOP("TopBar", "&Help"), { "help.palette", "help.keys", "help.tour", "-", "help.about" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Help"),
+            { "help.palette", "help.keys", "help.tour", "help.documentation", "-", "help.about" } },
     };
     return lists;
 }

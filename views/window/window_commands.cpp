@@ -367,6 +367,9 @@ void addHelpCommands(CommandRegistry &registry, MainWindow &window, Prompts &pro
     registry.add({ .id = "help.tour", .group = group, .text = commandText("&Tour"), .run = [&window] {
                       window.tour().start();
                   } });
+    registry.add({ .id = "help.documentation", .group = group, .text = commandText("&Documentation"), .run = [&window] {
+                      window.showDocumentation();
+                  } });
     registry.add({ .id = "help.about",
         .group = group,
         .text = commandText("&About Trainyard"),

@@ -204,6 +204,41 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(!f.lessons().planOfRun().isOffered(), kLong);
         QVERIFY(f.window.messages().text(kind).isEmpty());
     }
+    /// As the command line names it: nobody asked for another plan, so it need not be offered.
+    void aRunThatIsOpenedAtTheStartBringsItsPlan()
+    {
+        LessonFixture f;
+        f.window.files().openAtStart({ f.log });
+        QTRY_COMPARE_WITH_TIMEOUT(f.document.plan()->parallelism.tensor, 2, kLong);
+        QCOMPARE(f.document.plan()->cluster.gpus(), 16);
+        f.awaitOverlay();
+        QVERIFY(f.window.run().isVisible());
+        QVERIFY(f.window.messages().text("plan of run").isEmpty());
+        QCOMPARE(f.answers.asked, 0);
+    }
+    void aPlanBesideTheRunStays()
+    {
+        LessonFixture f;
+        const QString plan = f.folder.filePath("other.trainyard.json");
+        QVERIFY(QFile::copy(LessonFixture::samplePath("llama-7b-64-aws"), plan));
+        f.window.files().openAtStart({ f.log, plan });
+        QTRY_COMPARE_WITH_TIMEOUT(f.document.path(), plan, kLong);
+        QTRY_VERIFY_WITH_TIMEOUT(f.window.runs().run() && f.lessons().planOfRun().isOffered(), kLong);
+        f.awaitOverlay();
+        QCOMPARE(f.document.path(), plan);
+        QVERIFY(!f.window.messages().text("plan of run").isEmpty());
+    }
+    void whatIsNeitherAPlanNorARunIsToldAboveTheSample()
+    {
+        LessonFixture f;
+        const QString notes = f.folder.filePath("notes.txt");
+        QFile file(notes);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("buy milk\n") > 0);
+        file.close();
+        f.window.files().openAtStart({ notes });
+        QTRY_VERIFY_WITH_TIMEOUT(f.window.messages().text("open").contains("notes.txt"), kLong);
+        QVERIFY(!f.document.plan()->cluster.datacenters.empty());
+    }
     void whatAPlanHasLearnedIsSeenWithoutARunAndRemoved()
     {
         LessonFixture f;

@@ -25,6 +25,7 @@ struct SetAnswers final : Prompts {
     QStringList suggestions; // of files to be written, as they were asked for
     Unsaved unsaved = Unsaved::Cancel;
     int asked = 0, abouts = 0;
+    bool isDocumented = true;
 
     QString planToOpen(QWidget *, const QString &) override { return open; }
     QString planToSave(QWidget *, const QString &) override { return save; }
@@ -45,6 +46,7 @@ struct SetAnswers final : Prompts {
         return unsaved;
     }
     void about(QWidget *) override { ++abouts; }
+    bool showDocumentation(QWidget *) override { return isDocumented; }
 };
 
 struct IsolatedSettings {
