@@ -302,7 +302,7 @@ private slots:
 
     void aServedRecordingComesBackThroughASession()
     {
-        const Recording run = tests::madeRun(20, 0.1);
+        const Recording run = live::tests::madeRun(20, 0.1);
         std::stop_source stop;
         ServeOptions options;
         options.speed = 0;
@@ -322,9 +322,10 @@ private slots:
                 [&] { return session.statuses().at(0).second.state == SourceState::Ended; }, kGenerous));
             session.drain();
             const Recording whole = session.whole();
-            tests::ToldEvents own = tests::eventsOf(whole, whole.zero + whole.ranks.at(0).steps.at(0).start);
-            tests::leaveOutStepTimes(own);
-            QVERIFY(own == tests::eventsOf(run, run.zero));
+            live::tests::ToldEvents own =
+                live::tests::eventsOf(whole, whole.zero + whole.ranks.at(0).steps.at(0).start);
+            live::tests::leaveOutStepTimes(own);
+            QVERIFY(own == live::tests::eventsOf(run, run.zero));
         }
         server.join();
     }
@@ -332,7 +333,7 @@ private slots:
     void aReplayGoesOnWhereItsConnectionWasCut()
     {
         // A listener that goes away and comes back: steps told before are not told again, none is missing after it
-        const Recording run = tests::madeRun(40, 0.05);
+        const Recording run = live::tests::madeRun(40, 0.05);
         auto first = std::make_unique<Listening>();
         QVERIFY(first->waitForPort());
         const std::uint16_t port = first->status().address.port;
