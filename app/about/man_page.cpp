@@ -71,12 +71,20 @@ std::string italic(const std::string &text)
     return "\\fI" + escaped(text) + "\\fR";
 }
 
+bool hasManyChoices(const ManualOption &option)
+{
+    constexpr std::size_t kMost = 6; // beyond, they are no heading
+    return option.choices.size() > kMost;
+}
+
 std::string manValue(const ManualOption &option)
 {
+    if (option.choices.empty() || hasManyChoices(option))
+        return italic(option.value);
     std::string text;
     for (const std::string &choice : option.choices)
         text += (text.empty() ? "" : "|") + bold(choice);
-    return text.empty() ? italic(option.value) : text;
+    return text;
 }
 
 std::string repeated(const ManualOption &option, const std::string &shown)
@@ -96,18 +104,24 @@ std::string headOf(const ManualOption &option)
     return option.value.empty() ? text : text + ' ' + manValue(option);
 }
 
+std::string withDot(const std::string &text)
+{
+    return text.empty() || text.ends_with('.') ? text : text + '.';
+}
+
 std::string helpOf(const ManualOption &option)
 {
-    std::string text = option.help;
-    std::vector<std::string> notes;
-    if (!option.standard.empty() && option.standard != "\"\"" && option.standard != "[]")
-        notes.push_back(option.standard + " without it");
-    if (option.isRequired && !option.names.empty())
-        notes.push_back("required");
-    for (const std::string &note : notes)
-        text += " (" + note + ")";
-    if (!text.empty() && !text.ends_with('.'))
+    std::string text = withDot(option.help);
+    if (hasManyChoices(option)) {
+        text += " One of";
+        for (const std::string &choice : option.choices)
+            text += (choice == option.choices.front() ? " " : ", ") + choice;
         text += '.';
+    }
+    if (!option.standard.empty() && option.standard != "\"\"" && option.standard != "[]")
+        text += " Without it: " + option.standard + '.';
+    if (option.isRequired && !option.names.empty())
+        text += " Required.";
     return filled(text);
 }
 
@@ -159,8 +173,7 @@ std::string sectionOf(const ManualPlace &place, const ManualCommand &program)
     std::string name = place.path.substr(1);
     std::ranges::replace(name, '/', ' ');
     std::string text = ".SS " + escaped(name) + '\n';
-    text +=
-        synopsisOf(command, name) + ".PP\n" + filled(command.help.ends_with('.') ? command.help : command.help + '.');
+    text += synopsisOf(command, program.name + ' ' + name) + ".PP\n" + filled(withDot(command.help));
     text += listOf(command.arguments) + listOf(command.options);
     if (!command.exitCodes.empty() && command.exitCodes != program.exitCodes)
         text += ".PP\n" + filled("Exit status: " + command.exitCodes + '.');
@@ -190,7 +203,7 @@ std::string manPage(const ManualCommand &program)
         + "\" \"User Commands\"\n";
     text += ".SH NAME\n" + escaped(program.name) + " \\- " + escaped(withoutDot(program.help)) + '\n';
     text += ".SH SYNOPSIS\n" + synopsisOf(program, program.name);
-    text += ".SH DESCRIPTION\n" + filled(program.help.ends_with('.') ? program.help : program.help + '.');
+    text += ".SH DESCRIPTION\n" + filled(withDot(program.help));
     text += listOf(program.arguments);
     text += ".SH OPTIONS\n" + listOf(program.options);
     const std::vector<ManualPlace> places = placesOf(program);

@@ -80,9 +80,14 @@ void RunLessons::makePlan()
 /// Said once a run: whoever closes the message knows it.
 void RunLessons::offerPlan()
 {
-    if (std::exchange(m_isPlanWanted, false) && m_planOfRun.isOffered()) {
+    if (std::exchange(m_isPlanWanted, false)) {
         m_isNewRun = false;
-        makePlan();
+        if (m_planOfRun.isOffered())
+            makePlan();
+        else
+            m_messages.show({ kOffer, Message::Tone::Info,
+                tr("This run does not tell of its plan: what it is compared with is a sample."), {},
+                { { tr("Open its plan…"), [this] { m_files.open(); } } } });
         return;
     }
     if (!m_planOfRun.isOffered()) {

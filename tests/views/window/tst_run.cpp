@@ -197,6 +197,20 @@ private slots:
         f.settle();
         QTRY_COMPARE_WITH_TIMEOUT(f.window.runs().overlay()->evaluation, f.bridge.evaluation(), kLong);
     }
+    void aRunAloneAtTheStartThatTellsOfNoPlanIsSaidToLieUnderASample()
+    {
+        RunFixture f;
+        f.window.files().openAtStart({ SmallRun().write(f.folder.filePath("job")) });
+        QTRY_VERIFY_WITH_TIMEOUT(!f.window.messages().text("plan of run").isEmpty(), kLong);
+        QVERIFY(f.page().isVisible() && f.document.path().isEmpty());
+        const QString plan = f.folder.filePath("other.trainyard.json");
+        QVERIFY(QFile::copy(RunFixture::samplePath("llama-7b-64-aws"), plan));
+        f.answers.open = plan;
+        QVERIFY(f.window.messages().answer("plan of run", 0));
+        QTRY_COMPARE_WITH_TIMEOUT(f.document.path(), plan, kLong);
+        QTRY_VERIFY_WITH_TIMEOUT(f.window.messages().text("plan of run").isEmpty(), kLong);
+        QCOMPARE(f.answers.asked, 0);
+    }
     void aSecondRunIsComparedWithAndClosedAgain()
     {
         RunFixture f;
