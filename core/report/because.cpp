@@ -29,7 +29,7 @@ std::string fromTo(double before, double after)
     return (before > 0 ? from : "0") + " \u2192 " + (after > 0 ? to : "0");
 }
 
-std::string counted(int count, const char *thing)
+std::string groupedCount(int count, const char *thing)
 {
     return wholeText(count) + " " + thing + (count == 1 ? "" : "s");
 }
@@ -91,7 +91,7 @@ std::string replicasReason(const Layout &before, const Layout &after)
 {
     if (before.data == after.data)
         return {};
-    return counted(after.data, "replica") + " instead of " + wholeText(before.data);
+    return groupedCount(after.data, "replica") + " instead of " + wholeText(before.data);
 }
 
 std::string idleReason(const Metrics &before, const Metrics &after)
@@ -100,7 +100,7 @@ std::string idleReason(const Metrics &before, const Metrics &after)
     if (was == is)
         return {};
     return is == 0 ? std::string("no GPU idle")
-                   : counted(is, "GPU") + " idle" + (was > 0 ? " instead of " + wholeText(was) : "");
+                   : groupedCount(is, "GPU") + " idle" + (was > 0 ? " instead of " + wholeText(was) : "");
 }
 
 /// The busiest link of the plan before, where what bound it does so no more.
@@ -159,7 +159,7 @@ std::string because(const Evaluation &before, const Evaluation &after)
         return obstacle(after);
     if (!before.metrics.iterationTime)
         return before.layout.data == 0 && after.layout.data > 0
-            ? "can be placed: " + counted(after.layout.data, "replica")
+            ? "can be placed: " + groupedCount(after.layout.data, "replica")
             : std::string("can run");
     std::string text;
     std::size_t reasons = 0;

@@ -210,7 +210,7 @@ private slots:
     {
         WindowFixture f;
         const PlanPtr before = f.document.plan();
-        f.window.files().openAtStart(f.folder.filePath("nowhere.trainyard.json"));
+        f.window.files().openAtStart({ f.folder.filePath("nowhere.trainyard.json") });
         QTRY_VERIFY(f.document.plan() != before);
         f.settle();
         QVERIFY(!f.document.plan()->cluster.datacenters.empty());

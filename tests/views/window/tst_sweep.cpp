@@ -234,7 +234,7 @@ private slots:
         file.write(whole.read(100)); // not even a whole first line
         file.close();
         QSignalSpy failed(&w.results, &SweepResults::failed), replaced(&w.document, &PlanDocument::replaced);
-        w.window.files().openAtStart(file.fileName());
+        w.window.files().openAtStart({ file.fileName() });
         QTRY_VERIFY_WITH_TIMEOUT(!failed.isEmpty() && !replaced.isEmpty(), 30000);
         QVERIFY(!w.document.plan()->cluster.datacenters.empty());
         QVERIFY(w.window.messages().isVisible());
