@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a command describes what it takes. CLI11 stands behind it: its templates cost five seconds in every file that
-// sees them, so that only parser.cpp, parser_manual.cpp and main.cpp do. Main thread only; what options are written to outlives the
-// parsing.
+// sees them, so that only parser.cpp, parser_manual.cpp and main.cpp do. Main thread only; what options are written to
+// outlives the parsing.
 
 #include <functional>
 #include <string>

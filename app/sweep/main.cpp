@@ -52,6 +52,7 @@ int readCommandLine(int argc, char **argv, Options &options)
             "unless it is given --enable-recovery")
         .shownAs("S")
         .showingDefault();
+    command.exitCodes("");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
