@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/datacenter_ranking.h"
+#include "tests/support/nothing_under_way.h"
 #include "tests/support/test_program.h"
 
 #include "core/plan/plan_io.h"
@@ -56,7 +57,7 @@ private slots:
             ranking.setPlan(last, i + 1 < 200 ? Urgency::Hover : Urgency::Settle);
         }
         QTRY_VERIFY(!arrived.isEmpty() && arrived.back() == last);
-        QTest::qWait(50);
+        test::untilNothingIsUnderWay();
         QCOMPARE(arrived.back(), last);
         QVERIFY(arrived.size() < 200); // what nobody waits for any more is left out
         for (int i = 1; i < arrived.size(); ++i)
@@ -68,7 +69,7 @@ private slots:
         DatacenterRanking ranking(builtinCatalogue());
         QSignalSpy changed(&ranking, &DatacenterRanking::rankingChanged);
         ranking.setPlan(three(), Urgency::Settle);
-        QTest::qWait(100);
+        test::untilNothingIsUnderWay();
         QCOMPARE(changed.count(), 0);
         ranking.setWatched(true);
         QTRY_COMPARE(changed.count(), 1);
@@ -86,7 +87,7 @@ private slots:
         QTRY_COMPARE(arrived.size(), 2);
         QCOMPARE(arrived[1]->objective, SelectionObjective::Cost);
         ranking.setObjective(SelectionObjective::Cost);
-        QTest::qWait(50);
+        test::untilNothingIsUnderWay();
         QCOMPARE(arrived.size(), 2);
     }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/effects.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/nothing_under_way.h"
 #include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
+#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -64,6 +66,7 @@ private:
     std::atomic<int> m_evaluations = 0;
     std::atomic<bool> m_onGuiThread = false;
     std::atomic<int> m_searches = 0;
+    std::atomic<bool> m_isHeld = false; // evaluations after the third wait while it is true
     bool m_slow = false;
 
     StrategyEffects::Evaluate evaluation()
@@ -71,11 +74,13 @@ private:
         QThread *gui = QThread::currentThread();
         return [this, gui](
                    const PlanPtr &p, const Catalogue &, EvaluationWorkspace &, const std::stop_token &, Depth depth) {
-            ++m_evaluations;
+            const int number = ++m_evaluations;
             if (QThread::currentThread() == gui)
                 m_onGuiThread = true;
             m_searches += depth == Depth::Everything;
-            if (m_slow)
+            if (number > 3)
+                m_isHeld.wait(true);
+            if (m_slow) // so that they take several of the times between two tables, which cannot be set
                 QThread::msleep(5);
             return rules(p);
         };
@@ -83,13 +88,14 @@ private:
 
     static EffectTablePtr complete(QSignalSpy &spy)
     {
-        for (int i = 0; i < 200; ++i) {
-            if (!spy.isEmpty())
-                if (const auto table = spy.last().at(0).value<EffectTablePtr>(); table->complete)
-                    return table;
-            QTest::qWait(20);
-        }
-        return nullptr;
+        const auto last = [&spy] { return spy.isEmpty() ? nullptr : spy.last().at(0).value<EffectTablePtr>(); };
+        const bool isComplete = QTest::qWaitFor([&last] { return last() && last()->complete; }, 30000);
+        return isComplete ? last() : nullptr;
+    }
+    void release()
+    {
+        m_isHeld = false;
+        m_isHeld.notify_all();
     }
 
 private slots:
@@ -210,34 +216,47 @@ private slots:
 
     void itWaitsUntilEditsHaveRestedAndTheNewestWins()
     {
-        StrategyEffects effects(builtinCatalogue(), evaluation());
+        QElapsedTimer sinceEdit;
+        std::atomic<qint64> rested = -1; // ms from the last edit to the first evaluation
+        const auto evaluate = evaluation();
+        StrategyEffects effects(builtinCatalogue(),
+            [&](PlanPtr p, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop,
+                Depth depth) {
+                qint64 none = -1;
+                rested.compare_exchange_strong(none, sinceEdit.elapsed());
+                return evaluate(std::move(p), catalogue, workspace, std::move(stop), depth);
+            });
         QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
         PlanPtr last;
         for (int i = 1; i <= 5; ++i) {
             last = plan(i);
+            sinceEdit.start();
             effects.setPlan(last);
-            QTest::qWait(20);
-            QCOMPARE(m_evaluations.load(), 0);
+            QCoreApplication::processEvents();
         }
         const EffectTablePtr table = complete(spy);
         QVERIFY(table);
+        QVERIFY2(
+            rested >= 100, qPrintable(QString::number(rested))); // the rest is 150 ms; timers may be a little early
         for (const auto &call : spy)
             QCOMPARE(call.at(0).value<EffectTablePtr>()->plan, last);
     }
 
     void anEditStopsTheWorkOnThePlanBefore()
     {
-        m_slow = true;
+        m_isHeld = true;
         StrategyEffects effects(builtinCatalogue(), evaluation());
+        const auto atTheEnd = qScopeGuard([this] { release(); });
         effects.setRest(std::chrono::milliseconds(0));
         QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
         effects.setPlan(plan(1));
         QTRY_VERIFY(m_evaluations > 3);
         effects.setPlan(nullptr);
-        QTest::qWait(30);
-        const int stopped = m_evaluations;
-        QTest::qWait(60);
-        QCOMPARE(m_evaluations.load(), stopped);
+        release();
+        test::untilNothingIsUnderWay();
+        // Three, and the one that each thread was at.
+        QVERIFY2(
+            m_evaluations < int(3 + RunPool::shared().threads().threads()), qPrintable(QString::number(m_evaluations)));
         for (const auto &call : spy)
             QVERIFY(!call.at(0).value<EffectTablePtr>()->complete);
     }

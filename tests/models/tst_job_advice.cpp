@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What one GPU more buys to the jobs, as it arrives on the GUI thread: each offer against the plan itself.
 #include "models/job_advice.h"
+#include "tests/support/nothing_under_way.h"
 #include "tests/support/test_program.h"
 
 #include "core/advice/evaluate.h"
@@ -91,7 +92,7 @@ private slots:
         adviser.setRest(std::chrono::milliseconds(0));
         QSignalSpy spy(&adviser, &JobAdviser::adviceChanged);
         adviser.setPlan(fourJobs());
-        QTest::qWait(50);
+        test::untilNothingIsUnderWay();
         QCOMPARE(spy.count(), 0);
         adviser.setWatched(true);
         QVERIFY(awaited(spy));

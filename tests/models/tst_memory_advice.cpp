@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/memory_advice.h"
+#include "tests/support/nothing_under_way.h"
 #include "tests/support/test_program.h"
 
 #include <QSignalSpy>
@@ -95,7 +96,7 @@ private slots:
         adviser.setRest(std::chrono::milliseconds(0));
         QSignalSpy changed(&adviser, &MemoryAdviser::adviceChanged);
         adviser.setPlan(shared(roomy()));
-        QTest::qWait(100);
+        test::untilNothingIsUnderWay();
         QCOMPARE(changed.count(), 0);
         adviser.setWatched(true);
         QTRY_VERIFY_WITH_TIMEOUT(changed.count() > 0, 60000);

@@ -5,6 +5,7 @@
 #include "tests/support/test_program.h"
 
 #include "models/planner_words.h"
+#include "tests/support/nothing_under_way.h"
 #include "tests/support/plans.h"
 #include "tests/support/small_search.h"
 
@@ -275,7 +276,7 @@ private slots:
         QCOMPARE(search.state(), PlanSearch::State::Empty);
         QVERIFY(search.rows().empty() && search.best().empty());
         engine.mayRun = 1 << 20;
-        QTest::qWait(100);
+        test::untilNothingIsUnderWay();
         QCOMPARE(ended.count(), 0); // the answer that was on its way is dropped
         search.start();
         waitFor(search);

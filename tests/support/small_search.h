@@ -10,14 +10,43 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <thread>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
 
 namespace trainyard::test {
 
+/// Rounds that a search may run yet; set by the test.
+class MayRun {
+public:
+    MayRun &operator=(int rounds)
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_rounds = rounds;
+        }
+        m_changed.notify_all();
+        return *this;
+    }
+    /// Waits for one. False: it is stopped.
+    bool takeOne(const std::stop_token &stop)
+    {
+        std::unique_lock lock(m_mutex);
+        if (!m_changed.wait(lock, stop, [this] { return m_rounds > 0; }) || stop.stop_requested())
+            return false;
+        --m_rounds;
+        return true;
+    }
+
+private:
+    std::mutex m_mutex;
+    std::condition_variable_any m_changed;
+    int m_rounds = 1 << 20;
+};
+
 struct SmallSearch {
     std::size_t round = 8;
-    std::atomic<int> mayRun = 1 << 20; // rounds that are not held
+    MayRun mayRun; // rounds that are not held
     std::atomic<int> asked = 0;
     SearchOptions last; // what was asked; read it when the search has ended
 
@@ -82,10 +111,7 @@ struct SmallSearch {
             if (i != numbers.front())
                 numbers.push_back(i);
         for (std::size_t from = 0; from < numbers.size() && !stop.stop_requested(); from += round) {
-            while (mayRun <= 0 && !stop.stop_requested())
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            --mayRun;
-            if (stop.stop_requested())
+            if (!mayRun.takeOne(stop))
                 break;
             const std::size_t to = std::min(numbers.size(), from + round);
             for (std::size_t i = from; i < to; ++i)

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // trainyard-cli as a script would run it.
 
+#include <QFile>
 #include <QProcess>
 #include <QString>
 #include <QStringList>
+#include <QTest>
 
 #include <string>
 
@@ -41,6 +43,24 @@ inline Answer shell(const QString &script, const QStringList &arguments = {})
         QStringList { QStringLiteral("-c"), script, QStringLiteral(TRAINYARD_CLI) } + arguments);
     process.closeWriteChannel();
     return answerOf(process);
+}
+
+/// What the system has counted of a process that runs: "rchar" is bytes read, "wchar" bytes written; 0 once it has
+/// ended.
+inline qint64 counted(const QProcess &process, const QByteArray &what)
+{
+    QFile io(QStringLiteral("/proc/%1/io").arg(process.processId()));
+    for (const QByteArray &line : io.open(QIODevice::ReadOnly) ? io.readAll().split('\n') : QList<QByteArray>())
+        if (line.startsWith(what + ": "))
+            return line.mid(what.size() + 2).toLongLong();
+    return 0;
+}
+
+/// Waits until a process has read or written so many bytes. False: it ended before.
+inline bool hasCounted(const QProcess &process, const QByteArray &what, qint64 bytes)
+{
+    const auto isRunning = [&] { return process.state() != QProcess::NotRunning; };
+    return QTest::qWaitFor([&] { return !isRunning() || counted(process, what) >= bytes; }, 60'000) && isRunning();
 }
 
 /// A command line in one string; arguments here hold no spaces.

@@ -144,10 +144,10 @@ private slots:
                      { path, file("redirected"), linkTo("/dev/stdout") })
                      .out,
             table);
-        QCOMPARE(
-            shell(QStringLiteral("\"$0\" export --to csv --out >(cat > \"$2\") \"$1\"; wait $!; sleep 0.2; cat \"$2\""),
-                { path, file("through") })
-                .out,
+        QCOMPARE(shell(QStringLiteral("mkfifo \"$3\"; \"$0\" export --to csv --out >(cat > \"$2\"; : > \"$3\") \"$1\"; "
+                                      "read < \"$3\"; cat \"$2\""), // the pipe tells that all has gone through
+                     { path, file("through"), file("over") })
+                     .out,
             table);
         QCOMPARE(
             shell(QStringLiteral(
@@ -280,12 +280,12 @@ private slots:
         large["workload"]["global_batch"] = 200'000;
         const QString path = write("large.json", bytes(large));
         QVERIFY(QDir(m_folder->path()).mkdir(QStringLiteral("out")));
-        for (const int milliseconds : { 100, 200, 300, 400, 600, 800 }) {
+        for (const qint64 written : { 0, 1, 1 << 20, 4 << 20, 16 << 20, 48 << 20 }) {
             QProcess process;
             process.start(QStringLiteral(TRAINYARD_CLI),
                 words("export --to chrome-trace --out") << file("out/trace.json") << path);
             QVERIFY(process.waitForStarted());
-            if (process.waitForFinished(milliseconds))
+            if (!hasCounted(process, "wchar", written))
                 break; // done: the file is whole
             ::kill(pid_t(process.processId()), number);
             QVERIFY(process.waitForFinished(10'000));
@@ -318,15 +318,12 @@ private slots:
             words("fit --set workload.global_batch=4096 --set workload.sequence_length=16384 --out")
                 << file("fits.json") << sample);
         QVERIFY(process.waitForStarted());
-        for (int i = 0; i < 6000 && process.state() == QProcess::Running; ++i) {
-            QTest::qWait(5);
+        const auto listens = [&] { // for Ctrl-C, on a thread of its own
             QFile status(QStringLiteral("/proc/%1/status").arg(process.processId()));
-            const QByteArray text = status.open(QIODevice::ReadOnly) ? status.readAll() : QByteArray();
-            if (text.contains("Threads:\t2")) { // the one that listens for Ctrl-C
-                ::kill(pid_t(process.processId()), SIGINT);
-                break;
-            }
-        }
+            return status.open(QIODevice::ReadOnly) && status.readAll().contains("Threads:\t2");
+        };
+        QVERIFY(QTest::qWaitFor(listens, 30'000));
+        ::kill(pid_t(process.processId()), SIGINT);
         const Answer answer = answerOf(process);
         QVERIFY2(answer.exitCode == 130, qPrintable(QString::number(answer.exitCode) + answer.err));
         QVERIFY(!QFile::exists(file("fits.json")));

@@ -5,6 +5,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -117,14 +118,19 @@ private slots:
         QByteArray events;
         for (int i = 0; i < 300'000; ++i)
             events += (i > 0 ? ",\n" : "") + eventOf("gemm", i * 10, 5);
-        write(QStringLiteral("run/big_trace.json"), "{\"schemaVersion\": 1, \"traceEvents\": [" + events + "]}");
+        const QString big =
+            write(QStringLiteral("run/big_trace.json"), "{\"schemaVersion\": 1, \"traceEvents\": [" + events + "]}");
         const QString out = file("a.trainyard-recording");
-        for (const int wait : { 30, 100, 250, 500 }) {
+        const qint64 all = QFileInfo(big).size();
+        struct Stage {
+            const char *what;
+            qint64 bytes;
+        };
+        for (const Stage &stage : { Stage { "rchar", 0 }, { "rchar", all / 2 }, { "rchar", all }, { "wchar", 1 } }) {
             QProcess process;
             process.start(QStringLiteral(TRAINYARD_CLI), { "import", file("run"), "--out", out });
             QVERIFY(process.waitForStarted());
-            QTest::qWait(wait);
-            if (process.processId() > 0) // else it is done
+            if (trainyard::test::hasCounted(process, stage.what, stage.bytes)) // else it is done
                 ::kill(pid_t(process.processId()), SIGINT);
             QVERIFY(process.state() == QProcess::NotRunning || process.waitForFinished(60'000));
             const bool isDone = process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0;

@@ -4,6 +4,7 @@
 #include "tests/support/test_program.h"
 
 #include "tests/app/cli/program.h"
+#include "tests/app/cli/terminal.h"
 #include "tests/core/live/made_run.h"
 #include "tests/core/live/told_events.h"
 
@@ -29,7 +30,12 @@ constexpr int kGenerous = 100'000; // ms that a condition may take
 /// A command that goes on until it is told to end.
 class Running {
 public:
-    explicit Running(const QStringList &arguments) { m_process.start(QStringLiteral(TRAINYARD_CLI), arguments); }
+    explicit Running(const QStringList &arguments, const Terminal *terminal = nullptr)
+    {
+        if (terminal)
+            terminal->serve(m_process);
+        m_process.start(QStringLiteral(TRAINYARD_CLI), arguments);
+    }
     ~Running()
     {
         if (m_process.state() != QProcess::NotRunning) {
@@ -47,6 +53,7 @@ public:
     void interrupt() { ::kill(static_cast<pid_t>(m_process.processId()), SIGINT); }
     void end() { ::kill(static_cast<pid_t>(m_process.processId()), SIGTERM); }
     Answer ended() { return answerOf(m_process); }
+    [[nodiscard]] const QProcess &process() const { return m_process; }
 
 private:
     QProcess m_process;
@@ -147,15 +154,15 @@ private slots:
     {
         const QString log = path("train.log");
         write("train.log", line(1) + line(2) + line(3));
-        Running recorder({ "telemetry", "record", "tail:" + log, "listen:0", "--out", m_out });
+        Terminal terminal;
+        Running recorder({ "telemetry", "record", "tail:" + log, "listen:0", "--out", m_out }, &terminal);
         QVERIFY(!recorder.place().isEmpty()); // it has begun
-        for (int step = 4; step <= 6; ++step)
+        for (int step = 4; step <= 5; ++step)
             append(log, line(step));
-        append(log, line(7).left(60)); // torn
-        QTest::qWait(1'500); // four looks a second
+        append(log, line(6) + line(7).left(60)); // torn
+        QVERIFY2(terminal.waitFor(recorder.process(), QRegularExpression("; 6 steps")), qPrintable(terminal.text()));
         recorder.interrupt();
-        const Answer ended = recorder.ended();
-        QVERIFY2(ended.exitCode == 0, qPrintable(ended.err)); // it has no other end
+        QVERIFY2(recorder.ended().exitCode == 0, qPrintable(terminal.text())); // it has no other end
         const Recording recording = written();
         const auto loss = std::ranges::find(recording.series, "loss", &SampleSeries::name);
         QVERIFY(loss != recording.series.end());
@@ -185,10 +192,13 @@ private slots:
     void ctrlCBeforeItsEndLeavesAValidRecording()
     {
         Running server({ "telemetry", "serve", m_recording, "--at", "0", "--speed", "4" });
+        Terminal terminal;
         Running recorder(
-            { "telemetry", "record", "tcp://" + server.place(), "listen:0", "--out", m_out, "--seconds", "600" });
+            { "telemetry", "record", "tcp://" + server.place(), "listen:0", "--out", m_out, "--seconds", "600" },
+            &terminal);
         QVERIFY(!recorder.place().isEmpty());
-        QTest::qWait(1'000);
+        QVERIFY2(terminal.waitFor(recorder.process(), QRegularExpression("; [1-9]\\d* steps")),
+            qPrintable(terminal.text())); // of 40, in 2.5 s
         recorder.interrupt();
         QCOMPARE(recorder.ended().exitCode, 130); // it was asked for 600 s
         static_cast<void>(written());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `trainyard-cli optimize`, run as a script would run it, against `evaluate` of the plans that it writes.
 #include "tests/app/cli/program.h"
+#include "tests/app/cli/terminal.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -308,13 +309,14 @@ private slots:
     /// The best so far, and the exit code of shells.
     void interruptedItTellsTheBestSoFar()
     {
+        Terminal terminal;
         QProcess process;
+        terminal.serve(process);
         process.start(QStringLiteral(TRAINYARD_CLI),
             { QStringLiteral("optimize"), sample("llama-3-70b-three-regions"), QStringLiteral("--seconds"),
                 QStringLiteral("100"), QStringLiteral("--format"), QStringLiteral("json") });
         QVERIFY(process.waitForStarted());
-        QTest::qWait(3000);
-        QVERIFY(process.processId() > 0);
+        QVERIFY2(terminal.waitFor(process, QRegularExpression("best [1-9]")), qPrintable(terminal.text()));
         ::kill(pid_t(process.processId()), SIGINT);
         const Answer answer = answerOf(process);
         QCOMPARE(answer.exitCode, 130);

@@ -214,18 +214,14 @@ private slots:
         QVERIFY(process.waitForStarted());
         // Ctrl-C stops the rows from when they run, on threads of their own; while the file is read it ends the
         // program.
-        for (int i = 0; i < 6000 && process.state() == QProcess::Running; ++i) {
+        const auto runsRows = [&] {
             QFile status(QStringLiteral("/proc/%1/status").arg(process.processId()));
-            if (status.open(QIODevice::ReadOnly)) {
-                const QByteArray text = status.readAll();
-                const int at = text.indexOf("Threads:");
-                if (at >= 0 && text.mid(at + 8).split('\n').first().trimmed().toInt() > 1) {
-                    ::kill(pid_t(process.processId()), SIGINT);
-                    break;
-                }
-            }
-            QTest::qWait(5);
-        }
+            const QByteArray text = status.open(QIODevice::ReadOnly) ? status.readAll() : QByteArray();
+            const qsizetype at = text.indexOf("Threads:");
+            return at >= 0 && text.mid(at + 8).split('\n').first().trimmed().toInt() > 1;
+        };
+        QVERIFY(QTest::qWaitFor(runsRows, 30'000));
+        ::kill(pid_t(process.processId()), SIGINT);
         QVERIFY(process.waitForFinished(60'000));
         const json all = json::parse(process.readAllStandardOutput().toStdString());
         QCOMPARE(process.exitCode(), 130);

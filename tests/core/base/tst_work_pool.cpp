@@ -101,14 +101,17 @@ private slots:
         std::atomic<int> callsBefore = 0, calls = 0;
         std::latch done(1);
         pool.submit(WorkPool::Rank::Search, [&] {
+            const std::size_t own = pool.here();
             pool.each(2000, [&](std::size_t i) {
                 if (i == 10)
                     pool.submit(WorkPool::Rank::Search, [&] {
-                        hadTurn = true;
                         callsBefore = calls.load();
+                        hadTurn = true;
+                        hadTurn.notify_all();
                     });
                 ++calls;
-                std::this_thread::sleep_for(std::chrono::microseconds(200));
+                if (i > 10 && pool.here() == own)
+                    hadTurn.wait(false); // the other goes on, with the list or with what was asked for
             });
             done.count_down();
         });

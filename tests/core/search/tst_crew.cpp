@@ -5,7 +5,9 @@
 
 #include <QTest>
 
+#include <array>
 #include <atomic>
+#include <latch>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -48,8 +50,11 @@ private slots:
                 setpriority(PRIO_PROCESS, 0, std::max(own, nice));
                 Crew crew(3);
                 std::mutex mutex;
-                crew.each(300, [&](std::size_t, std::size_t) {
-                    std::this_thread::sleep_for(std::chrono::microseconds(100)); // all take part
+                std::latch all(3);
+                std::array<std::atomic<bool>, 3> isHere {};
+                crew.each(300, [&](std::size_t, std::size_t worker) {
+                    if (!isHere[worker].exchange(true))
+                        all.arrive_and_wait(); // all take part
                     const std::lock_guard lock(mutex);
                     seen.insert(getpriority(PRIO_PROCESS, 0));
                 });

@@ -8,7 +8,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <chrono>
 #include <thread>
 
 using namespace trainyard;
@@ -85,12 +84,16 @@ private slots:
 
     void aSearchIsStoppedFromOutside()
     {
+        MilpLimits limits { .seconds = 250, .nodes = 1000000000 };
+        const QByteArray solver = QByteArray::fromStdString(limits.program);
+        limits.program = pretender(m_temporary, ": >\"$0.begun\"\nexec " + solver + " \"$@\"");
+        const QString begun = QString::fromStdString(limits.program + ".begun");
         std::stop_source source;
-        const std::jthread stopper([&] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        const std::jthread stopper([&](const std::stop_token &isOver) {
+            while (!QFile::exists(begun) && !isOver.stop_requested())
+                std::this_thread::yield();
             source.request_stop();
         });
-        MilpLimits limits { .seconds = 250, .nodes = 1000000000 };
         limits.stop = source.get_token();
         const auto answer = solve(marketSplit(40), limits);
         QCOMPARE(answer.error().code, ErrorCode::Cancelled);

@@ -151,14 +151,16 @@ private slots:
     {
         LayerFixture f;
         f.opener.setEvaluation(std::make_shared<const Evaluation>());
-        QTest::qWait(30);
+        QCoreApplication::processEvents();
+        QVERIFY(!f.opener.isWorking());
         QCOMPARE(f.asked.load(), 0);
         f.page.show();
         QTRY_VERIFY(f.page.layer() != nullptr);
         QCOMPARE(f.asked.load(), 1);
         f.page.hide();
         f.opener.setEvaluation(std::make_shared<const Evaluation>());
-        QTest::qWait(30);
+        QCoreApplication::processEvents();
+        QVERIFY(!f.opener.isWorking());
         QCOMPARE(f.asked.load(), 1);
         f.page.show();
         QTRY_COMPARE(f.asked.load(), 2);

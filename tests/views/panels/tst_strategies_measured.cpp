@@ -20,13 +20,9 @@ private:
         QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
         effects.setRest(std::chrono::milliseconds(0));
         effects.setPlan(plan);
-        for (int i = 0; i < 500; ++i) {
-            if (!spy.isEmpty())
-                if (const auto table = spy.last().at(0).value<EffectTablePtr>(); table->complete)
-                    return table;
-            QTest::qWait(20);
-        }
-        return nullptr;
+        const auto last = [&spy] { return spy.isEmpty() ? nullptr : spy.last().at(0).value<EffectTablePtr>(); };
+        const bool isComplete = QTest::qWaitFor([&last] { return last() && last()->complete; }, 30000);
+        return isComplete ? last() : nullptr;
     }
 
 private slots:

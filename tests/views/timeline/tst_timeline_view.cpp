@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The widget under real mouse, wheel and key events.
+#include "tests/support/painted.h"
 #include "tests/support/sample_timelines.h"
 #include "tests/support/test_program.h"
 #include "views/timeline/area_table.h"
@@ -322,23 +323,15 @@ private slots:
     /// Every edit says the baseline, long before its answer is there.
     void theSameBaselineAgainPaintsNothing()
     {
-        struct Paints : QObject {
-            int count = 0;
-            bool eventFilter(QObject *, QEvent *event) override
-            {
-                count += event->type() == QEvent::Paint;
-                return false;
-            }
-        } paints;
+        auto *minimap = m_view->findChild<Minimap *>(); // lies beside the canvas
         const auto baseline = test::sampleEvaluation({ .wanHold = 60'000'000 });
         for (const EvaluationPtr &of : { EvaluationPtr(), baseline }) {
             m_view->setBaseline(of);
-            QTest::qWait(50); // what it changed is painted
-            m_view->canvas()->installEventFilter(&paints);
+            test::untilPainted(*minimap); // what it changed is painted
+            const test::PaintsOf paints(*m_view->canvas());
             m_view->setBaseline(of);
-            QTest::qWait(50);
-            QCOMPARE(paints.count, 0);
-            m_view->canvas()->removeEventFilter(&paints);
+            test::untilPainted(*minimap);
+            QCOMPARE(paints.count(), 0);
         }
     }
 

@@ -3,6 +3,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
+#include "models/datacenter_ranking.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/datacenter_row.h"
 #include "views/panels/hover_button.h"
@@ -99,7 +100,11 @@ private slots:
         QApplication::sendEvent(button, &enter);
         QVERIFY(f.document.isPreviewing());
         f.settle();
-        QTest::qWait(100);
+        DatacenterRanking later(builtinCatalogue()); // when it has answered, the window's would have
+        QSignalSpy ranked(&later, &DatacenterRanking::rankingChanged);
+        later.setWatched(true);
+        later.setPlan(f.document.shownPlan(), Urgency::Hover);
+        QTRY_VERIFY_WITH_TIMEOUT(!ranked.isEmpty(), 30000);
         QCOMPARE(namesOf(panel), before);
         QEvent leave(QEvent::Leave);
         QApplication::sendEvent(button, &leave);

@@ -3,6 +3,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
+#include "tests/support/painted.h"
 #include "views/commands/command_palette.h"
 #include "views/commands/shortcut_overlay.h"
 
@@ -43,7 +44,7 @@ private slots:
         WindowFixture f;
         f.window.setMinimumSize(0, 0);
         f.window.resize(960, 504); // less the title that the desktop draws
-        QTest::qWait(100);
+        test::untilPainted(f.window);
         const auto *status = f.window.workbench().status;
         const QRect place(status->mapTo(&f.window, QPoint()), status->size());
         QVERIFY2(f.window.rect().contains(place),

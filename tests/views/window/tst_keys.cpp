@@ -128,7 +128,7 @@ private slots:
                 QApplication::sendEvent(control, &event);
                 ++asked;
             }
-            QTest::qWait(0);
+            QApplication::processEvents();
             QCOMPARE(f.document.plan(), before);
         }
         QVERIFY(asked > 20);

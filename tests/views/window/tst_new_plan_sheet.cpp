@@ -3,6 +3,8 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
+#include "core/advice/run_pool.h"
+#include "tests/support/painted.h"
 #include "views/parts/text_line.h"
 #include "views/start/choice_field.h"
 #include "views/start/new_plan_sheet.h"
@@ -13,9 +15,13 @@
 #include <QListWidget>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScopeGuard>
 #include <QScrollArea>
 #include <QSpinBox>
 #include <QStackedWidget>
+
+#include <atomic>
+#include <memory>
 
 using namespace trainyard;
 
@@ -68,6 +74,14 @@ template <class Widget> Widget *named(QWidget &in, const QString &name)
     return nullptr;
 }
 
+QPushButton *createButton(QWidget &sheet)
+{
+    QPushButton *create = nullptr;
+    for (auto *button : sheet.findChildren<QPushButton *>())
+        create = button->text() == "Create plan" ? button : create;
+    return create;
+}
+
 struct Sheet : WindowFixture {
     Sheet()
     {
@@ -112,7 +126,7 @@ private slots:
         if (const QString to = qEnvironmentVariable("TRAINYARD_PICTURES"); !to.isEmpty()) {
             f.window.grab().save(to + "/new-plan.png");
             f.window.resize(1280, 720);
-            QTest::qWait(50);
+            test::untilPainted(f.sheet());
             f.window.grab().save(to + "/new-plan-1280.png");
         }
         press(Qt::Key_Return, Qt::ControlModifier);
@@ -226,7 +240,8 @@ private slots:
         QTest::mouseClick(gpu, Qt::LeftButton);
         for (const QSize size : { QSize(1100, 700), QSize(1500, 1000) }) {
             f.window.resize(size);
-            QTest::qWait(30);
+            test::untilPainted(f.sheet());
+            QCOMPARE(f.window.size(), size);
             QCOMPARE(gpu->list().pos(), gpu->mapTo(&f.window, QPoint(0, gpu->height() + 2)));
         }
     }
@@ -253,13 +268,26 @@ private slots:
         QFETCH(Qt::KeyboardModifiers, modifiers);
         Sheet f;
         f.answers.open = WindowFixture::samplePath("llama-3-70b-three-regions");
+        // All searchers are busy, so that Create waits as long as it ever does.
+        const auto isHeld = std::make_shared<std::atomic<bool>>(true);
+        const auto release = qScopeGuard([isHeld] {
+            *isHeld = false;
+            isHeld->notify_all();
+        });
+        WorkPool &pool = RunPool::shared().threads();
+        for (std::size_t i = 1; i < pool.threads(); ++i)
+            pool.submit(WorkPool::Rank::Search, [isHeld] { isHeld->wait(true); });
         named<QSpinBox>(f.sheet(), "Nodes of region 1")->setFocus();
         type("1");
         press(Qt::Key_Return, Qt::ControlModifier);
         QVERIFY(f.isShown()); // the search has only begun
         press(key, modifiers);
         QTRY_VERIFY(!f.isShown());
-        QTest::qWait(2000); // longer than Create waits
+        NewPlanSheet later(builtinCatalogue()); // when this one creates its plan, the first would have
+        QSignalSpy created(&later, &NewPlanSheet::created);
+        later.start();
+        createButton(later)->click();
+        QTRY_COMPARE_WITH_TIMEOUT(created.count(), 1, 30000);
         QCOMPARE(f.document.plan()->cluster.datacenters.size(), std::size_t(3));
     }
     void controlEnterTakesTheMatchThatIsShown()
@@ -342,7 +370,11 @@ private slots:
         QVERIFY(f.previewText().contains("Choose a region"));
         const PlanPtr before = f.document.plan();
         press(Qt::Key_Return, Qt::ControlModifier);
-        QTest::qWait(100);
+        QApplication::processEvents();
+        QVERIFY(f.isShown());
+        type("aws tokyo");
+        press(Qt::Key_Tab);
+        QVERIFY(createButton(f.sheet())->isEnabled()); // now it is whole; while one is created it would not be
         QCOMPARE(f.document.plan(), before);
     }
     void aConfigDroppedOnTheSheetIsItsModelAndNotThatOfThePlanBehind()
@@ -372,10 +404,8 @@ private slots:
         }
         for (const QSize size : { QSize(1280, 720), QSize(1024, 640) }) {
             f.window.resize(size);
-            QTest::qWait(30);
-            QPushButton *create = nullptr;
-            for (auto *button : f.sheet().findChildren<QPushButton *>())
-                create = button->text() == "Create plan" ? button : create;
+            test::untilPainted(f.sheet());
+            const QPushButton *create = createButton(f.sheet());
             QVERIFY(create);
             const QRect place(create->mapTo(&f.window, QPoint()), create->size());
             QVERIFY(QRect(QPoint(), size).contains(place));

@@ -4,6 +4,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
+#include "tests/support/painted.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/why_panel.h"
@@ -47,8 +48,18 @@ private slots:
     void anEditIsEvaluatedOnceAndPaintedOnce()
     {
         WindowFixture f;
-        QTest::qWait(3000); // effects and advice of the plan as opened have come
         Workbench &bench = f.window.workbench();
+        QSignalSpy judged(&f.effects, &StrategyEffects::effectsChanged);
+        Plan first = *f.document.plan();
+        first.cluster.wanLinks[0].rttMs += 5;
+        f.document.apply(std::make_shared<const Plan>(first), "Slower");
+        f.settle();
+        const auto isJudged = [&] { // effects of the plan come last, and those of the plan as opened no more
+            const EffectTablePtr last = judged.isEmpty() ? nullptr : judged.last().at(0).value<EffectTablePtr>();
+            return last && last->complete && last->plan == f.document.plan();
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isJudged(), 60000);
+        test::untilPainted(f.window);
         QSignalSpy finished(&f.bridge, &EvaluationBridge::evaluationFinished);
         QSignalSpy shown(&f.document, &PlanDocument::shownPlanChanged);
         PaintCount paints;

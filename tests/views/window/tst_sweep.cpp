@@ -4,6 +4,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
+#include "tests/support/painted.h"
 #include "tests/support/swept_file.h"
 #include "views/planner/trial_strip.h"
 #include "views/sweep/parallel_axes.h"
@@ -42,7 +43,7 @@ struct SweepWindow : WindowFixture {
         QSignalSpy opened(&results, &SweepResults::opened);
         QVERIFY(window.commands().trigger("file.open"));
         QTRY_VERIFY_WITH_TIMEOUT(!opened.isEmpty(), 30000);
-        QTest::qWait(50); // the plots lay themselves out
+        test::untilPainted(page); // the plots have laid themselves out
     }
     void drag(QWidget *widget, QPointF from, QPointF to)
     {
@@ -189,7 +190,7 @@ private slots:
         QVERIFY(!w.page.scatter->positionOf(row)); // time over price: it has neither
         QVERIFY2(w.page.scatter->note().contains(QStringLiteral("neither")), qPrintable(w.page.scatter->note()));
         w.page.x->setCurrentIndex(w.results.column("parallelism.tensor"));
-        QTest::qWait(50);
+        test::untilPainted(*w.page.scatter);
         const auto at = w.page.scatter->positionOf(row);
         QVERIFY(at && w.page.scatter->rect().contains(at->toPoint()));
         QVERIFY2(w.page.scatter->note().contains(QStringLiteral("along the edge")), qPrintable(w.page.scatter->note()));
@@ -267,7 +268,7 @@ private slots:
         w.open();
         for (const ThemeKind kind : { ThemeKind::Dark, ThemeKind::Light }) {
             w.window.setThemeKind(kind);
-            QTest::qWait(100);
+            test::untilPainted(w.page);
             const QImage picture = w.window.grab().toImage();
             QVERIFY(picture.width() >= 1280);
             const QString folder = qEnvironmentVariable("TRAINYARD_PICTURES");

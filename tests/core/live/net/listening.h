@@ -77,7 +77,7 @@ public:
             if (connections() == wanted)
                 return true;
             else
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                std::this_thread::yield(); // each look is a turn of the loop
         return false;
     }
 

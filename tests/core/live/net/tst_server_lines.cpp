@@ -195,7 +195,7 @@ private slots:
     void newConnectionsWaitWhereTooManyComeAtOnce()
     {
         net::ServerLimits limits;
-        limits.newPerSecond = 40;
+        limits.newPerSecond = 80;
         Listening at(limits);
         const auto began = std::chrono::steady_clock::now();
         std::vector<Peer> peers;
@@ -204,23 +204,23 @@ private slots:
             QVERIFY(peers.back().isConnected()); // the system keeps it waiting
             QVERIFY(peers.back().send("{}\n"));
         }
-        // All are let in; none before its turn: (100 - 40) / 40 per s = 1.5 s at least.
+        // All are let in; none before its turn: (100 - 80) / 80 per s = 0.25 s at least.
         QVERIFY(at.waitFor([](const Told &told) { return told.opened.size() == 100; }));
-        QVERIFY(std::chrono::steady_clock::now() - began >= std::chrono::milliseconds(1'490));
+        QVERIFY(std::chrono::steady_clock::now() - began >= std::chrono::milliseconds(240));
         QVERIFY(at.now().refused.empty());
     }
 
     void aPeerIsReadNoFasterThanItsLimit()
     {
         net::ServerLimits limits;
-        limits.bytesPerSecond = 200'000;
+        limits.bytesPerSecond = 400'000;
         Listening at(limits);
         const auto began = std::chrono::steady_clock::now();
         Peer peer(at.port);
         QVERIFY(peer.send('{' + std::string(499'999, 'x')));
-        // A second's bytes at once, then as fast as the limit: (500,000 - 200,000) / 200,000 per s = 1.5 s at least.
+        // A second's bytes at once, then as fast as the limit: (500,000 - 400,000) / 400,000 per s = 0.25 s at least.
         QVERIFY(at.waitFor([](const Told &told) { return told.allBytes == 500'000; }));
-        QVERIFY(std::chrono::steady_clock::now() - began >= std::chrono::milliseconds(1'400));
+        QVERIFY(std::chrono::steady_clock::now() - began >= std::chrono::milliseconds(230));
     }
 
     void aStormOfConnectionsIsHarmless()

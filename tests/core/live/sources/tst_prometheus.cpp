@@ -49,6 +49,7 @@ public:
             events.request = [this](net::ServerRequest &&, const std::function<void(net::ServerAnswer)> &answer) {
                 net::ServerAnswer page;
                 if (isDown) {
+                    ++misses;
                     page.status = 503;
                     return answer(page);
                 }
@@ -73,7 +74,7 @@ public:
     }
     [[nodiscard]] int port() const { return server ? server->port() : 0; }
 
-    std::atomic<int> scrapes = 0;
+    std::atomic<int> scrapes = 0, misses = 0;
     std::atomic<bool> isDown = false;
 
 private:
@@ -168,7 +169,7 @@ private slots:
         const int before = live.gaps();
         exporter.isDown = true;
         WAIT(live.sink.told().contains("is down since"), live);
-        QTest::qWait(1000); // ten scrapes that find nothing
+        QTRY_VERIFY_WITH_TIMEOUT(exporter.misses >= 10, kLong);
         exporter.isDown = false;
         WAIT(live.sink.told().contains("is back since"), live);
         WAIT(live.gaps() > before, live);

@@ -116,9 +116,11 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(bench.heard.batches().size() > 3, kGenerous);
         bench.source->setPaused(true);
         QVERIFY(bench.heard.state() == SourceState::Paused);
-        QTest::qWait(60); // what is under way comes to its end
-        const std::size_t before = bench.heard.batches().size();
-        QTest::qWait(300);
+        Bench other(madeRun(1'000, 0.05), speed(1)); // tells at the pace of the first, did that tell
+        QTRY_VERIFY_WITH_TIMEOUT(!other.heard.batches().empty(), kGenerous);
+        const std::size_t before = bench.heard.batches().size(); // what was under way has come to its end
+        QTRY_VERIFY_WITH_TIMEOUT(other.heard.batches().size() > 4, kGenerous);
+        other.source->stop();
         QCOMPARE(bench.heard.batches().size(), before);
         bench.source->setPaused(false);
         QTRY_VERIFY_WITH_TIMEOUT(bench.heard.batches().size() > before, kGenerous);
