@@ -3,12 +3,15 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
+#include "models/installed_files.h"
 #include "views/commands/command_palette.h"
 #include "views/commands/shortcut_overlay.h"
 
+#include <QFile>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
+#include <QRegularExpression>
 #include <QSet>
 
 using namespace trainyard;
@@ -43,6 +46,18 @@ private slots:
         for (const Command &command : f.window.commands().commands())
             if (command.group == "Panels")
                 QVERIFY2(inMenus.contains(f.window.commands().action(command.id)), qPrintable(command.id));
+    }
+    void pagesOfDocumentationAreFoundAndWhereTheyCannotBeShownItIsSaid()
+    {
+        WindowFixture f;
+        QVERIFY2(QFile::exists(documentationFolder() + "/window.md"), qPrintable(documentationFolder()));
+        const QStringList places = candidateFolders("docs", "doc/trainyard/docs");
+        QVERIFY(places.filter(QRegularExpression("/share/doc/trainyard/docs$")).size() == 1);
+        QVERIFY(f.window.commands().trigger("help.documentation"));
+        QVERIFY(f.window.messages().text("help").isEmpty());
+        f.answers.isDocumented = false;
+        QVERIFY(f.window.commands().trigger("help.documentation"));
+        QVERIFY(!f.window.messages().text("help").isEmpty());
     }
     void everyCommandCanBeTriggered()
     {
