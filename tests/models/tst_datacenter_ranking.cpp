@@ -8,6 +8,9 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include <memory>
+#include <utility>
+
 #include "tests/support/plans.h"
 
 using namespace trainyard;
@@ -103,12 +106,20 @@ private slots:
         QVERIFY(failed[0][1].toString().contains("no-such-model"));
     }
 
+    /// Once the object is gone nothing holds its plan any more: none waits, and none is ranked.
     void itEndsWhileItWorks()
     {
         for (int i = 0; i < 20; ++i) {
-            DatacenterRanking ranking(builtinCatalogue());
-            ranking.setWatched(true);
-            ranking.setPlan(three(64 + i), Urgency::Settle);
+            PlanPtr asked = three(64 + i);
+            const std::weak_ptr<const Plan> left = asked;
+            {
+                DatacenterRanking ranking(builtinCatalogue());
+                ranking.setWatched(true);
+                ranking.setPlan(std::exchange(asked, nullptr), Urgency::Settle);
+                QTest::qWait(i % 4);
+                QVERIFY(!left.expired());
+            }
+            QVERIFY(left.expired());
         }
     }
 };

@@ -15,6 +15,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <atomic>
 
 using namespace trainyard;
 
@@ -283,14 +284,29 @@ private slots:
         QCOMPARE(search.state(), PlanSearch::State::Ended);
     }
 
+    /// Once the object is gone its search is over, also one that nobody lets go on.
     void itEndsWhileItWorks()
     {
+        std::atomic<int> under = 0;
         for (int i = 0; i < 20; ++i) {
-            test::SmallSearch engine;
-            engine.mayRun = i;
-            PlanSearch search(builtinCatalogue(), engine.engine());
-            search.setPlan(small());
-            search.start();
+            test::SmallSearch held;
+            held.mayRun = i; // of twelve rounds; then it waits until it is stopped
+            PlannerEngine engine = held.engine();
+            engine.search = [&under, search = engine.search](const PlanPtr &plan, const Catalogue &catalogue,
+                                const SearchOptions &options, std::stop_token stop, const auto &tell) {
+                ++under;
+                auto found = search(plan, catalogue, options, std::move(stop), tell);
+                --under;
+                return found;
+            };
+            {
+                PlanSearch search(builtinCatalogue(), engine);
+                search.setPlan(small());
+                search.start();
+                if (i < 10)
+                    QTRY_COMPARE(under.load(), 1);
+            }
+            QCOMPARE(under.load(), 0);
         }
     }
 

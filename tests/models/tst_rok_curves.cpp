@@ -7,6 +7,8 @@
 #include <QTest>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "tests/support/plans.h"
 
@@ -113,14 +115,21 @@ private slots:
         QVERIFY(arrived.back()->nothing.contains("profile"));
     }
 
+    /// Once the object is gone nothing holds its plan any more: none waits, and none is worked on.
     void itEndsWhileItWorks()
     {
         for (int i = 0; i < 20; ++i) {
-            RokSearch search(builtinCatalogue());
-            search.setRest(std::chrono::milliseconds(0));
-            search.setWatched(true);
-            search.setPlan(plan(8 + i));
-            QTest::qWait(i % 4);
+            PlanPtr asked = plan(8 + i);
+            const std::weak_ptr<const Plan> left = asked;
+            {
+                RokSearch search(builtinCatalogue());
+                search.setRest(std::chrono::milliseconds(0));
+                search.setWatched(true);
+                search.setPlan(std::exchange(asked, nullptr));
+                QTest::qWait(i % 4);
+                QVERIFY(!left.expired());
+            }
+            QVERIFY(left.expired());
         }
     }
 };

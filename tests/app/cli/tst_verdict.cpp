@@ -84,6 +84,14 @@ bool memoryAddsUp(const json &answer)
         && std::abs(measured - memory.at("measured_bytes").get<double>()) < 1;
 }
 
+double measuredOf(const json &memory, const char *part)
+{
+    double bytes = 0;
+    for (const json &one : memory.at("parts"))
+        bytes += one.at("part") == part ? one.at("measured_bytes").get<double>() : 0;
+    return bytes;
+}
+
 bool hasSentence(const json &list, const char *part)
 {
     for (const json &sentence : list)
@@ -151,45 +159,9 @@ private slots:
 
     void realMegatronLogsGiveAVerdict()
     {
-        const QString logs = QStringLiteral(TRAINYARD_SHARED_DIR "/formats/logs/");
-        if (!QFile::exists(logs))
-            QSKIP("the captured formats are not beside the repository");
-        const json old = verdictOf({ logs + "megatron_lm_2022.log" });
-        QVERIFY(addsUp(old) && std::abs(old.at("measured_s").get<double>() - 0.1234) < 1e-9);
-        const json moe = verdictOf({ logs + "megatron_lm_2024.log" });
-        // Of steps 43 to 45 the middle one: an excerpt that begins at step 43 has no warm-up
-        QVERIFY(addsUp(moe) && std::abs(moe.at("measured_s").get<double>() - 5.5338) < 1e-9);
-        QVERIFY(hasSentence(moe.at("doubts"), "No source tells a model"));
-        QVERIFY(moe.at("headline").get<std::string>().starts_with("A step takes 5.53 s. How much was to be "));
-        const json timed = verdictOf({ logs + "megatron_deepspeed_alcf_keyvalue.log" });
-        QVERIFY(addsUp(timed) && std::abs(timed.at("measured_s").get<double>() - 29.57) < 1e-9);
-        QCOMPARE(timed.at("parts").size(), std::size_t(3));
-        QVERIFY(hasSentence(timed.at("doubts"), "only step is its first iteration"));
-        QVERIFY(memoryAddsUp(timed) && memoryAddsUp(old) && moe.at("memory").is_null());
-        // This one ends before its first step is timed. 64.43 / 2.0133 = 32 shards of 80 layers with 18 bytes a
-        // parameter: the plan is made of that, and judged by what rank 2 held
-        const json young = verdictOf({ logs + "megatron_lm_2026_startup_interleaved.log" });
-        QVERIFY(memoryAddsUp(young) && young.at("parts").empty() && young.at("measured_s").is_null());
-        QVERIFY(young.at("predicted_s").get<double>() > 0);
-        const json &memory = young.at("memory");
-        QCOMPARE(memory.at("of").get<std::string>(), std::string("rank 2, stage 1 of 8"));
-        QVERIFY(std::abs(memory.at("measured_bytes").get<double>() - 48934.0 * 1048576) < 1);
-        double optimizer = 0, unexplained = 0, measuredOfOthers = 0;
-        for (const json &part : memory.at("parts"))
-            (part.at("part") == "optimizer"              ? optimizer
-                    : part.at("part") == "not explained" ? unexplained
-                                                         : measuredOfOthers) += part.at("measured_bytes").get<double>();
-        QVERIFY(std::abs(optimizer - (35695.42 * 1048576 - 6 * 2.0794e9)) < 1e6);
-        QVERIFY(std::abs(unexplained - (38921.15 - 35695.42) * 1048576) < 1e6);
-        const double ratio = memory.at("measured_bytes").get<double>() / memory.at("predicted_bytes").get<double>();
-        QVERIFY2(std::abs(ratio - 1) < 0.1, qPrintable(QString::number(ratio))); // of a model of that very size
-        QVERIFY(hasSentence(young.at("plan").at("taken"), "parallelism.tensor 4 from "));
-        QVERIFY(hasSentence(young.at("plan").at("taken"), "parallelism.pipeline 8 from "));
-        QVERIFY(hasSentence(young.at("doubts"), "No step was timed"));
-        const Answer table = run({ "telemetry", "verdict", logs + "megatron_lm_2026_startup_interleaved.log" });
-        QCOMPARE(table.exitCode, 0);
-        QVERIFY(table.out.find("All reserved") != std::string::npos);
-        QVERIFY(table.out.find("; no step is timed\n") != std::string::npos);
+        ownLogsGiveAVerdict(QStringLiteral(TRAINYARD_SOURCE_DIR "/tests/data/formats/logs/"));
+        if (const QString logs = QStringLiteral(TRAINYARD_SHARED_DIR "/formats/logs/"); QFile::exists(logs))
+            capturedLogsGiveAVerdict(logs);
     }
 
     void whatIsNoRunIsTold()
@@ -211,6 +183,76 @@ private slots:
     }
 
 private:
+    static void ownLogsGiveAVerdict(const QString &logs)
+    {
+        const json timed = verdictOf({ logs + "megatron_timed.log" });
+        QVERIFY(addsUp(timed) && std::abs(timed.at("measured_s").get<double>() - 0.256) < 1e-9);
+        const json moe = verdictOf({ logs + "megatron_experts.log" });
+        // Of steps 43 to 45 the middle one: an excerpt that begins at step 43 has no warm-up
+        QVERIFY(addsUp(moe) && std::abs(moe.at("measured_s").get<double>() - 2.125) < 1e-9);
+        QVERIFY(hasSentence(moe.at("doubts"), "No source tells a model"));
+        QVERIFY(moe.at("headline").get<std::string>().starts_with("A step takes 2.12 s. How much was to be "));
+        const json first = verdictOf({ logs + "megatron_keyvalue.log" });
+        QVERIFY(addsUp(first) && std::abs(first.at("measured_s").get<double>() - 12.5) < 1e-9);
+        QCOMPARE(first.at("parts").size(), std::size_t(3));
+        QVERIFY(hasSentence(first.at("doubts"), "only step is its first iteration"));
+        QVERIFY(memoryAddsUp(first) && memoryAddsUp(timed) && moe.at("memory").is_null());
+        // This one ends before its first step is timed. 12.58 / 1.5729 = 8 shards, 1.704 - 1.5729 = 0.26 / 2 of the
+        // token table: tensor 2, pipeline 4, and 18 bytes a parameter
+        const json young = verdictOf({ logs + "megatron_startup.log" });
+        QVERIFY(memoryAddsUp(young) && young.at("parts").empty() && young.at("measured_s").is_null());
+        QVERIFY(young.at("predicted_s").get<double>() > 0);
+        const json &memory = young.at("memory");
+        QCOMPARE(memory.at("of").get<std::string>(), std::string("rank 1, stage 1 of 4"));
+        QVERIFY(std::abs(memory.at("measured_bytes").get<double>() - 37888.0 * 1048576) < 1);
+        QVERIFY(std::abs(measuredOf(memory, "optimizer") - (29251.10 * 1048576 - 6 * 1.704e9)) < 1e6);
+        QVERIFY(std::abs(measuredOf(memory, "not explained") - 1000.0 * 1048576) < 1e6);
+        const double ratio = memory.at("measured_bytes").get<double>() / memory.at("predicted_bytes").get<double>();
+        QVERIFY2(std::abs(ratio - 1) < 0.1, qPrintable(QString::number(ratio))); // of a model of that very size
+        QVERIFY(hasSentence(young.at("plan").at("taken"), "parallelism.tensor 2 from "));
+        QVERIFY(hasSentence(young.at("plan").at("taken"), "parallelism.pipeline 4 from "));
+        QVERIFY(hasSentence(young.at("doubts"), "No step was timed"));
+        const Answer table = run({ "telemetry", "verdict", logs + "megatron_startup.log" });
+        QCOMPARE(table.exitCode, 0);
+        QVERIFY(table.out.find("All reserved") != std::string::npos);
+        QVERIFY(table.out.find("; no step is timed\n") != std::string::npos);
+    }
+
+    static void capturedLogsGiveAVerdict(const QString &logs)
+    {
+        const json old = verdictOf({ logs + "megatron_lm_2022.log" });
+        QVERIFY(addsUp(old) && std::abs(old.at("measured_s").get<double>() - 0.1234) < 1e-9);
+        const json moe = verdictOf({ logs + "megatron_lm_2024.log" });
+        // Of steps 43 to 45 the middle one: an excerpt that begins at step 43 has no warm-up
+        QVERIFY(addsUp(moe) && std::abs(moe.at("measured_s").get<double>() - 5.5338) < 1e-9);
+        QVERIFY(hasSentence(moe.at("doubts"), "No source tells a model"));
+        QVERIFY(moe.at("headline").get<std::string>().starts_with("A step takes 5.53 s. How much was to be "));
+        const json timed = verdictOf({ logs + "megatron_deepspeed_alcf_keyvalue.log" });
+        QVERIFY(addsUp(timed) && std::abs(timed.at("measured_s").get<double>() - 29.57) < 1e-9);
+        QCOMPARE(timed.at("parts").size(), std::size_t(3));
+        QVERIFY(hasSentence(timed.at("doubts"), "only step is its first iteration"));
+        QVERIFY(memoryAddsUp(timed) && memoryAddsUp(old) && moe.at("memory").is_null());
+        // This one ends before its first step is timed. 64.43 / 2.0133 = 32 shards of 80 layers with 18 bytes a
+        // parameter: the plan is made of that, and judged by what rank 2 held
+        const json young = verdictOf({ logs + "megatron_lm_2026_startup_interleaved.log" });
+        QVERIFY(memoryAddsUp(young) && young.at("parts").empty() && young.at("measured_s").is_null());
+        QVERIFY(young.at("predicted_s").get<double>() > 0);
+        const json &memory = young.at("memory");
+        QCOMPARE(memory.at("of").get<std::string>(), std::string("rank 2, stage 1 of 8"));
+        QVERIFY(std::abs(memory.at("measured_bytes").get<double>() - 48934.0 * 1048576) < 1);
+        QVERIFY(std::abs(measuredOf(memory, "optimizer") - (35695.42 * 1048576 - 6 * 2.0794e9)) < 1e6);
+        QVERIFY(std::abs(measuredOf(memory, "not explained") - (38921.15 - 35695.42) * 1048576) < 1e6);
+        const double ratio = memory.at("measured_bytes").get<double>() / memory.at("predicted_bytes").get<double>();
+        QVERIFY2(std::abs(ratio - 1) < 0.1, qPrintable(QString::number(ratio))); // of a model of that very size
+        QVERIFY(hasSentence(young.at("plan").at("taken"), "parallelism.tensor 4 from "));
+        QVERIFY(hasSentence(young.at("plan").at("taken"), "parallelism.pipeline 8 from "));
+        QVERIFY(hasSentence(young.at("doubts"), "No step was timed"));
+        const Answer table = run({ "telemetry", "verdict", logs + "megatron_lm_2026_startup_interleaved.log" });
+        QCOMPARE(table.exitCode, 0);
+        QVERIFY(table.out.find("All reserved") != std::string::npos);
+        QVERIFY(table.out.find("; no step is timed\n") != std::string::npos);
+    }
+
     [[nodiscard]] QString log(double seconds) const
     {
         QFile out(m_folder.filePath(QStringLiteral("run-%1.log").arg(seconds)));

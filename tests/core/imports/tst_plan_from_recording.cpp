@@ -7,6 +7,7 @@
 #include "core/telemetry/read_sources.h"
 #include "core/workload/model_math.h"
 #include "tests/core/imports/import_trial.h"
+#include "tests/support/own_inputs.h"
 #include "tests/support/test_program.h"
 
 #include <QDirIterator>
@@ -233,61 +234,88 @@ private slots:
 
     void realLogsGivePlansThatCanBeEvaluated_data()
     {
+        QTest::addColumn<QString>("path");
         QTest::addColumn<int>("globalBatch"); // 0: not told
-        QTest::newRow("megatron_lm_2022.log") << 4;
-        QTest::newRow("megatron_lm_2024.log") << 128;
-        QTest::newRow("megatron_lm_2026_startup_interleaved.log") << 0;
+        QTest::addColumn<int>("shards"); // tensor × pipeline
+        QTest::addColumn<int>("gpus");
+        QTest::addColumn<QString>("parameters"); // of Megatron's estimate of memory
+        const auto row = [](const std::string &path, int batch, int shards, int gpus, const char *parameters) {
+            QTest::newRow(path.substr(path.rfind('/') + 1).c_str())
+                << QString::fromStdString(path) << batch << shards << gpus << parameters;
+        };
+        const std::string logs = "formats/logs/";
+        row(tests::ownInput(logs + "megatron_timed.log"), 8, 1, 16, "");
+        row(tests::ownInput(logs + "megatron_experts.log"), 64, 1, 16, "");
+        // 12.58 / 1.5729 = 8 shards; 1.704 - 1.5729 = 0.26 / 2; 12.58 + 0.26
+        row(tests::ownInput(logs + "megatron_startup.log"), 0, 8, 8, "12.8B parameters");
+        if (!tests::isShared(logs))
+            return;
+        row(tests::sharedInput(logs + "megatron_lm_2022.log"), 4, 1, 16, "");
+        row(tests::sharedInput(logs + "megatron_lm_2024.log"), 128, 1, 16, "");
+        // 64.43 / 2.0133 = 32 shards; 2.0794 - 2.0133 = 0.26 / 4
+        row(tests::sharedInput(logs + "megatron_lm_2026_startup_interleaved.log"), 0, 32, 32, "64.7B parameters");
     }
 
     void realLogsGivePlansThatCanBeEvaluated()
     {
+        QFETCH(QString, path);
         QFETCH(int, globalBatch);
-        const std::string file = std::string(TRAINYARD_SHARED_DIR "/formats/logs/") + QTest::currentDataTag();
-        const auto recording = readSource(file, {});
-        if (!recording || !std::ifstream(file))
-            QSKIP("the captured formats are not beside the repository");
-        QVERIFY(tellsOfAPlan(*recording));
+        QFETCH(int, shards);
+        QFETCH(int, gpus);
+        QFETCH(QString, parameters);
+        const auto recording = readSource(path.toStdString(), {});
+        QVERIFY(recording && tellsOfAPlan(*recording));
         const ImportedPlan made = imported(*recording);
         QCOMPARE(made.plan.workload.globalBatch, globalBatch > 0 ? globalBatch : 64);
-        // 64.43 / 2.0133 = 32 shards; 2.0794 - 2.0133 = 0.26 / 4: what Megatron's estimate of memory tells
-        QCOMPARE(made.plan.parallelism.tensor * made.plan.parallelism.pipeline, globalBatch == 0 ? 32 : 1);
-        QCOMPARE(made.plan.cluster.gpus(), globalBatch == 0 ? 32 : 16);
+        QCOMPARE(made.plan.parallelism.tensor * made.plan.parallelism.pipeline, shards);
+        QCOMPARE(made.plan.cluster.gpus(), gpus);
         QVERIFY(says(made.assumed, "The type of GPU is told by no source"));
-        if (globalBatch == 0)
-            QVERIFY(says(made.assumed, "64.7B parameters"));
+        if (!parameters.isEmpty())
+            QVERIFY(says(made.assumed, parameters.toUtf8().constData()));
         QVERIFY(evaluated(made.plan) > 0);
     }
 
     void realConfigurationsGiveModelsOfThePublishedSize()
     {
-        const std::map<std::string, std::pair<double, std::string>> published { { "Meta-Llama-3.1-8B",
-                                                                                    { 8.03, "llama-3.1-8b" } },
+        struct Known {
+            double billions = 0;
+            std::string model; // of the catalogue; empty: inline
+        };
+        // Of ours as tests/data/manifest.json counts them
+        const std::map<std::string, Known> own { { "Small-Dense", { 0.200827904, "" } },
+            { "Small-Experts", { 0.308954112, "" } }, { "Small-Latent", { 0.214844160, "" } } };
+        const std::map<std::string, Known> published { { "Meta-Llama-3.1-8B", { 8.03, "llama-3.1-8b" } },
             { "Meta-Llama-3.1-405B", { 405.85, "llama-3.1-405b" } }, { "Mixtral-8x7B-v0.1", { 46.7, "mixtral-8x7b" } },
             { "Qwen3-235B-A22B", { 235.1, "qwen3-235b-a22b" } }, { "Qwen3-30B-A3B", { 30.53, "qwen3-30b-a3b" } },
             { "Qwen3-32B", { 32.76, "qwen3-32b" } }, { "DeepSeek-V3", { 671.0, "deepseek-v3" } },
             { "DeepSeek-V3.2", { 671.0, "deepseek-v3" } }, { "Kimi-K2-Instruct", { 1026.0, "kimi-k2" } },
             { "Llama-4-Maverick-17B-128E-Instruct", { 400.7, "llama-4-maverick" } },
             { "Qwen3.5-397B-A17B", { 397.0, "" } } };
-        int count = 0;
-        for (QDirIterator at(TRAINYARD_SHARED_DIR "/formats/hf_configs", QDir::Files); at.hasNext();) {
-            const auto recording = readSource(at.next().toStdString(), {});
-            QVERIFY(recording && recording->models.size() == 1);
-            const std::string name = recording->models[0].name;
-            ++count;
-            if (name == "Kimi-K3") { // its experts work on half the width, and most layers keep a state
-                QVERIFY(errorOf(*recording).find("such experts (as of Kimi K3) are not modelled") != std::string::npos);
-                continue;
+        const auto count = [](const std::string &folder, const std::map<std::string, Known> &known, double within) {
+            int found = 0;
+            for (QDirIterator at(QString::fromStdString(folder), QDir::Files); at.hasNext(); ++found) {
+                const auto recording = readSource(at.next().toStdString(), {});
+                if (!recording || recording->models.size() != 1)
+                    return -1;
+                const std::string name = recording->models[0].name;
+                if (name == "Kimi-K3") { // its experts work on half the width, and most layers keep a state
+                    if (errorOf(*recording).find("such experts (as of Kimi K3) are not modelled") == std::string::npos)
+                        return -1;
+                    continue;
+                }
+                const ImportedPlan made = imported(*recording);
+                const double counted = totalParameters(modelOf(made.plan)) / 1e9;
+                if (!known.contains(name) || std::abs(counted / known.at(name).billions - 1) >= within
+                    || made.plan.workload.model != known.at(name).model || !(evaluated(made.plan) > 0)) {
+                    qWarning("%s has %g billion parameters", name.c_str(), counted);
+                    return -1;
+                }
             }
-            QVERIFY2(published.contains(name), name.c_str());
-            const ImportedPlan made = imported(*recording);
-            const double counted = totalParameters(modelOf(made.plan)) / 1e9;
-            QVERIFY2(std::abs(counted / published.at(name).first - 1) < 0.01, name.c_str());
-            QVERIFY2(made.plan.workload.model == published.at(name).second, name.c_str());
-            QVERIFY(evaluated(made.plan) > 0);
-        }
-        if (count == 0)
-            QSKIP("the captured formats are not beside the repository");
-        QCOMPARE(count, 12);
+            return found;
+        };
+        QCOMPARE(count(tests::ownInput("formats/hf_configs"), own, 1e-9), 3);
+        if (const std::string folder = "formats/hf_configs"; tests::isShared(folder))
+            QCOMPARE(count(tests::sharedInput(folder), published, 0.01), 12);
     }
 
     void filesOfARunMakeOnePlan()

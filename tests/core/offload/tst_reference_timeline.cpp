@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The offload engine against 18 rows of an independent simulator (ssdtrain.json, "reference offload timeline"): two
-// modules a layer, one layer ahead. Its rules differ in three things, which are told to the graph: the first layer of a
-// backward is loaded on demand, queued stores are dropped when it starts, and one that runs goes on to its end.
+// The offload engine against rows of ours, whose times follow from a few sums, and, where they are, 18 rows of an
+// independent simulator (ssdtrain.json, "reference offload timeline"): two modules a layer, one layer ahead. Its rules
+// differ in three things, which are told to the graph: the first layer of a backward is loaded on demand, queued stores
+// are dropped when it starts, and one that runs goes on to its end.
 #include "core/offload/ssd_life.h"
 #include "tests/core/offload/reference_case.h"
 #include "tests/support/test_program.h"
@@ -27,6 +28,22 @@ class TstReferenceTimeline : public QObject {
             if (row["figure"] == figure)
                 found.push_back(row);
         return found;
+    }
+
+    /// Drives so fast that each module has left before the next is made. Everything leaves but the last module, which
+    /// is needed at once; the load of the one before it (9 s b h bytes) shows, and all others hide behind backwards.
+    static json ownRow(double h, double L, double b, double rate)
+    {
+        const double s = 1024, flops = 0.6 * 312e12 * 765 / 1410;
+        const double forward = L * (24 * b * s * h * h + 4 * b * s * s * h) / 2 / flops, all = 22 * L * s * b * h,
+                     last = 13 * s * b * h, shown = 9 * s * b * h / rate;
+        const QString name = QStringLiteral("BERT-like h=%1 L=%2 b=%3").arg(h).arg(L).arg(b);
+        return { { "computed",
+            { { "case", name.toStdString() }, { "bw", rate }, { "keep_from", int(2 * L) }, { "step_keep", 3 * forward },
+                { "step_offload", 3 * forward + shown }, { "stall", shown }, { "peak_keep_GB", all * 1e-9 },
+                { "written_GB", (all - last) * 1e-9 }, { "read_GB", (all - last) * 1e-9 },
+                { "forwarded_GB", last * 1e-9 },
+                { "required_write_GBps_act_over_half_step", all / (1.5 * forward) * 1e-9 } } } };
     }
 
     static Case caseOf(const json &row)
@@ -80,10 +97,11 @@ class TstReferenceTimeline : public QObject {
 private slots:
     void theIndependentSimulatorGivesTheSame()
     {
-        const std::vector<json> all = rows("reference offload timeline");
-        if (all.empty())
-            QSKIP("the folder of shared data is absent");
-        QCOMPARE(all.size(), std::size_t(18));
+        std::vector<json> all = rows("reference offload timeline");
+        QVERIFY(all.empty() || all.size() == 18);
+        all.insert(all.end(),
+            { ownRow(8192, 4, 4, 40e9), ownRow(8192, 4, 4, 100e9), ownRow(12288, 3, 8, 60e9),
+                ownRow(16384, 2, 4, 30e9) });
         for (const json &row : all) {
             const json &want = row["computed"];
             const Case c = caseOf(want);
@@ -98,6 +116,8 @@ private slots:
                 dropped += modules(c)[module].bytes;
             const double unwritten = run.live.use.dropped; // of the store that ran, which there goes on
             const auto near = [&](const char *key, double value, double tolerance) {
+                if (!want.contains(key))
+                    return;
                 QVERIFY2(isNear(value, want[key].get<double>(), tolerance),
                     qPrintable(QStringLiteral("%1, %2: %3 instead of %4")
                                    .arg(want["case"].get<std::string>().c_str(), key)
@@ -127,13 +147,18 @@ private slots:
 
     void lifeAndBandwidthOfFigure5AreReproduced()
     {
-        const std::vector<json> all = rows("5 re-derivation");
-        if (all.empty())
-            QSKIP("the folder of shared data is absent");
-        QCOMPARE(all.size(), std::size_t(12));
+        std::vector<json> all = rows("5 re-derivation");
+        QVERIFY(all.empty() || all.size() == 12);
         // Four drives of 600 TB rated writes; JESD219 rates at 2.5 writes inside per write from outside; one day of
         // retention.
         const DriveWear wear { Bytes { 4 * 600e12 }, 2.5, 1, 86 };
+        // Ours: as many bytes as the drives take, over those of a step, steps; half a step to write in
+        for (const auto &[gigabytes, seconds] : { std::pair(100.0, 40.0), std::pair(250.0, 30.0) })
+            all.push_back({ { "computed",
+                { { "S_act_per_gpu_per_step_GB_(34sbh,SP,FlashAttn)", gigabytes }, { "t_step_s", seconds },
+                    { "required_write_GBps", 2 * gigabytes / seconds },
+                    { "lifetime_years_4x980PRO",
+                        4 * 600e12 * 2.5 * 86 / (gigabytes * 1e9) * seconds / (365.0 * 86400) } } } });
         for (const json &row : all) {
             const json &want = row["computed"];
             const Bytes moved { want["S_act_per_gpu_per_step_GB_(34sbh,SP,FlashAttn)"].get<double>() * 1e9 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bubble rates that Qi et al. 2023 (arXiv 2401.10241) publish for their schedules. The files are read in place.
+// The bubble rates that Qi et al. 2023 (arXiv 2401.10241) publish for their schedules, read in place where they are,
+// and rows of ours in the same form, whose rates follow from the formulas of their paper.
 #include "tests/core/schedule/split_backward.h"
 #include "tests/support/test_program.h"
 
@@ -25,12 +26,36 @@ private:
     json m_rows;
 };
 
+namespace {
+
+/// Without transfers: of m (t_f + t_b + t_w) of work a bubble of (p - 1) times t_f + t_b + t_w, + t_b - t_w or
+/// + t_b - 2 t_w. ZB-V has none where times are equal.
+json ownRow(const char *table, int p, int m, const Split &t)
+{
+    const double all = t.forward + t.inputGrad + t.weightGrad;
+    const auto rate = [&](double bubble) { return (p - 1) * bubble / (m * all + (p - 1) * bubble); };
+    const double h2 = t.forward + t.inputGrad - 2 * t.weightGrad;
+    json rates { { "1F1B", rate(all) }, { "ZB-H1", rate(t.forward + t.inputGrad - t.weightGrad) },
+        { "ZB-H2", rate(h2) } };
+    if (h2 == 0)
+        rates.update({ { "ZB-2p", 0 }, { "ZB-V", 0 } });
+    return { { "table", table },
+        { "model", { { "name", "own" }, { "heads", 16 }, { "seq", 1024 }, { "hidden", 2048 } } },
+        { "parallel", { { "pp", p }, { "num_microbatches", m } } },
+        { "inputs_ms", { { "t_f", t.forward }, { "t_b", t.inputGrad }, { "t_w", t.weightGrad }, { "t_comm", 0 } } },
+        { "metrics", { { "bubble_rate", rates } } } };
+}
+
+} // namespace
+
 void ZeroBubbleTables::initTestCase()
 {
-    std::ifstream file(TRAINYARD_SHARED_DIR "/validation/test/zero_bubble_2401.10241.json");
-    if (!file)
-        QSKIP("The published tables are not on this machine.");
-    m_rows = json::parse(file).at("rows");
+    m_rows = json::array({ ownRow("9+5", 4, 12, { 1, 1, 1, 0 }), ownRow("9+5", 8, 24, { 1, 1, 1, 0 }),
+        ownRow("9+5", 8, 32, { 2, 2.4, 1.4, 0 }), ownRow("8", 4, 16, { 1, 1, 1, 0 }),
+        ownRow("8", 8, 48, { 1, 1, 1, 0 }) });
+    if (std::ifstream file(TRAINYARD_SHARED_DIR "/validation/test/zero_bubble_2401.10241.json"); file)
+        for (json &row : json::parse(file).at("rows"))
+            m_rows.push_back(std::move(row));
 }
 
 void ZeroBubbleTables::addRows(const char *table)
@@ -60,9 +85,15 @@ void ZeroBubbleTables::tableFiveFollowsFromTableNine()
     ScheduleTimes times = timesOf(p, t);
     times.keptForWeightGrad =
         32 / (34 + 5 * model["heads"].get<double>() * model["seq"].get<double>() / model["hidden"].get<double>());
-    const auto compare = [&](const char *name, ScheduleKind kind, std::vector<int> limit) {
+    // An automatic schedule that no row tells of is at least as good as the one by hand
+    const auto compare = [&](const char *name, ScheduleKind kind, std::vector<int> limit, const char *byHand = "") {
         const Outcome result = outcome(make(kind, { p, m, 1, limit }, times), times);
-        const double rate = bubbleRate(result, t, m), expected = rates[name].get<double>();
+        const double rate = bubbleRate(result, t, m);
+        if (!rates.contains(name)) {
+            QVERIFY(rate >= 0 && rate <= rates[byHand].get<double>() + 1e-9 && result.peak <= limit.front() + 1e-9);
+            return;
+        }
+        const double expected = rates[name].get<double>();
         QVERIFY2(std::abs(rate - expected) <= 0.5001e-4,
             qPrintable(QString("%1: %2, paper %3").arg(name).arg(rate).arg(expected)));
         if (!limit.empty())
@@ -71,8 +102,8 @@ void ZeroBubbleTables::tableFiveFollowsFromTableNine()
     compare("1F1B", ScheduleKind::OneFOneB, {});
     compare("ZB-H1", ScheduleKind::ZbH1, {});
     compare("ZB-H2", ScheduleKind::ZbH2, {});
-    compare("ZB-1p", ScheduleKind::ZbAuto, { p });
-    compare("ZB-2p", ScheduleKind::ZbAuto, { 2 * p });
+    compare("ZB-1p", ScheduleKind::ZbAuto, { p }, "ZB-H1");
+    compare("ZB-2p", ScheduleKind::ZbAuto, { 2 * p }, "ZB-H2");
 }
 
 void ZeroBubbleTables::tableEightForTheSameTimes_data()
@@ -90,11 +121,12 @@ void ZeroBubbleTables::tableEightForTheSameTimes()
         int microBatches;
         Split times;
     };
-    static const Fit kFits[] = { { "6.2B", 48, { 1, 0.9892, 0.6682, 0.0555 } },
-        { "6.2B", 64, { 1, 0.9892, 0.6692, 0.0559 } }, { "6.2B", 128, { 1, 0.9892, 0.6702, 0.0562 } },
-        { "14.6B", 72, { 1, 0.9950, 0.7630, 0.0548 } }, { "14.6B", 96, { 1, 0.9950, 0.7617, 0.0548 } },
-        { "14.6B", 192, { 1, 0.9950, 0.7620, 0.0558 } }, { "28.3B", 96, { 1, 0.9817, 0.7516, 0.0453 } },
-        { "28.3B", 128, { 1, 0.9817, 0.7541, 0.0461 } }, { "28.3B", 256, { 1, 0.9817, 0.7457, 0.0459 } } };
+    static const Fit kFits[] = { { "own", 16, { 1, 1, 1, 0 } }, { "own", 48, { 1, 1, 1, 0 } },
+        { "6.2B", 48, { 1, 0.9892, 0.6682, 0.0555 } }, { "6.2B", 64, { 1, 0.9892, 0.6692, 0.0559 } },
+        { "6.2B", 128, { 1, 0.9892, 0.6702, 0.0562 } }, { "14.6B", 72, { 1, 0.9950, 0.7630, 0.0548 } },
+        { "14.6B", 96, { 1, 0.9950, 0.7617, 0.0548 } }, { "14.6B", 192, { 1, 0.9950, 0.7620, 0.0558 } },
+        { "28.3B", 96, { 1, 0.9817, 0.7516, 0.0453 } }, { "28.3B", 128, { 1, 0.9817, 0.7541, 0.0461 } },
+        { "28.3B", 256, { 1, 0.9817, 0.7457, 0.0459 } } };
     QFETCH(int, row);
     const json &r = m_rows[static_cast<std::size_t>(row)], &rates = r["metrics"]["bubble_rate"];
     const int p = r["parallel"]["pp"], m = r["parallel"]["num_microbatches"];
@@ -116,7 +148,8 @@ void ZeroBubbleTables::tableEightForTheSameTimes()
     const ScheduleTimes times = timesOf(2 * p, half);
     const double zbV = bubbleRate(outcome(make(ScheduleKind::ZbV, { p, m, 2, {} }, times), times), half, m, 2),
                  paper = rates["ZB-V"];
-    const double low = r["model"]["name"] == "6.2B" ? paper - 1e-4 : 0.93 * paper;
+    const bool isExact = r["model"]["name"] == "6.2B" || r["model"]["name"] == "own";
+    const double low = isExact ? paper - 1e-4 : 0.93 * paper;
     QVERIFY2(zbV > low && zbV < paper + 1e-4, qPrintable(QString("%1, paper %2").arg(zbV).arg(paper)));
 }
 

@@ -5,8 +5,9 @@
 #include "core/telemetry/read_sources.h"
 #include "tests/support/test_program.h"
 
-#include "tests/core/telemetry/trace_texts.h"
+#include "tests/core/telemetry/kineto_job.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
@@ -327,17 +328,24 @@ private slots:
         QVERIFY(alignClocks({}, {}).isWhole());
     }
 
-    /// shared/traces/rank_alignment_example.txt: medians of the ends against rank 0, microseconds.
+    /// Medians of the ends against rank 0, microseconds: of a job of our own the clocks that it was given, of real
+    /// traces those of shared/traces/rank_alignment_example.txt.
     void endsOfRealTracesAreSkewedAsMeasured()
     {
-        if (!testing::hasShared())
-            QSKIP("The folder of real traces is not beside the repository");
-        const std::vector<std::pair<const char *, std::vector<double>>> measured {
-            { "megatron_tp8_a100_8rank", { 0, 8.5, 8, 11, 7, 2, 1, 0 } },
-            { "dlrm_a100_8rank", { 0, -0.5, -0.5, -1.5, -1, -1, -1, -1 } },
-        };
+        const QTemporaryDir own;
+        testing::KinetoJob job { .ranks = 5, .layers = 20 };
+        const std::vector<double> clocks { 0, 8, -3, 250, -41 };
+        job.clock = [&](int rank) { return std::int64_t(clocks[std::size_t(rank)]); };
+        job.late = [](int rank, int layer) { return 30 * ((rank + layer) % 3); };
+        testing::writeKineto(job, own.path().toStdString());
+        std::vector<std::pair<std::string, std::vector<double>>> measured { { own.path().toStdString(), clocks } };
+        if (testing::hasShared()) {
+            const std::string traces = TRAINYARD_SHARED_DIR "/traces/";
+            measured.push_back({ traces + "megatron_tp8_a100_8rank", { 0, 8.5, 8, 11, 7, 2, 1, 0 } });
+            measured.push_back({ traces + "dlrm_a100_8rank", { 0, -0.5, -0.5, -1.5, -1, -1, -1, -1 } });
+        }
         for (const auto &[folder, medians] : measured) {
-            auto recording = readSources({ std::string(TRAINYARD_SHARED_DIR "/traces/") + folder }, {}, 2);
+            auto recording = readSources({ folder }, {}, 2);
             QVERIFY(recording.has_value());
             const auto matched = matchCollectives(*recording);
             const std::vector<EndSkew> skews = endSkews(*recording, matched, 0);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every real trace, cut at each percent of its file as a full disk or a killed job leaves it: it opens with what it
-// has. Of the largest each seventh percent, unless TRAINYARD_ALL_CUTS is set.
+// Traces of our own, and every real one where they are, cut at each percent of the file as a full disk or a killed job
+// leaves it: it opens with what it has. Of the largest each seventh percent, unless TRAINYARD_ALL_CUTS is set.
 
 #include "core/telemetry/file/check_recording.h"
 #include "core/telemetry/read_sources.h"
 #include "tests/support/test_program.h"
 
+#include "tests/core/telemetry/kineto_job.h"
+
 #include <QTemporaryDir>
 #include <QTest>
+#include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -33,15 +36,30 @@ std::int64_t eventsOf(const RecordedSource &source)
     return events;
 }
 
-std::vector<std::string> traces()
+std::vector<std::string> filesIn(const fs::path &folder)
 {
     std::vector<std::string> files;
-    if (const fs::path folder = TRAINYARD_SHARED_DIR "/traces"; fs::is_directory(folder))
+    if (fs::is_directory(folder))
         for (const auto &entry : fs::recursive_directory_iterator(folder))
             if (entry.is_regular_file() && entry.path().parent_path() != folder)
                 files.push_back(entry.path().string());
     std::ranges::sort(files);
     return files;
+}
+
+/// A job of three ranks, plain and packed, uneven enough that it does not pack to almost nothing.
+void writeOwn(const std::string &folder)
+{
+    testing::KinetoJob job { .ranks = 3, .layers = 60, .beneath = 4 };
+    job.compute = [](int rank, int layer) { return 300 + (rank * 7919 + layer * 104'729) % 9973; };
+    job.late = [](int rank, int layer) { return (rank * 6151 + layer * 12'289) % 997; };
+    testing::writeKineto(job, folder);
+    for (int rank = 0; rank < job.ranks; ++rank) {
+        const std::string text = testing::kinetoText(job, rank);
+        const gzFile file = gzopen((folder + "/packed_rank" + std::to_string(rank) + ".json.gz").c_str(), "wb");
+        QCOMPARE(gzwrite(file, text.data(), unsigned(text.size())), int(text.size()));
+        QCOMPARE(gzclose(file), Z_OK);
+    }
 }
 
 } // namespace
@@ -52,12 +70,14 @@ class TestCutTraces : public QObject {
 private slots:
     void everyTraceOpensHoweverMuchOfItIsThere_data()
     {
-        const auto files = traces();
-        if (files.empty())
-            QSKIP("The folder of real traces is not beside the repository");
         QTest::addColumn<QString>("file");
-        for (const std::string &file : files)
-            QTest::newRow(fs::path(file).filename().c_str()) << QString::fromStdString(file);
+        const std::string own = m_folder.filePath("own/job").toStdString();
+        fs::create_directories(own);
+        writeOwn(own);
+        for (const fs::path &folder : { fs::path(own).parent_path(),
+                 fs::path(TRAINYARD_SOURCE_DIR "/tests/data/traces"), fs::path(TRAINYARD_SHARED_DIR "/traces") })
+            for (const std::string &file : filesIn(folder))
+                QTest::newRow(fs::path(file).filename().c_str()) << QString::fromStdString(file);
     }
 
     // spans of a part <= those of a longer part; events of p % of the bytes >= about p % of the events

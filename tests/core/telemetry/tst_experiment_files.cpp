@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/tensorboard.h"
 #include "tests/core/telemetry/read_text.h"
+#include "tests/support/own_inputs.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
@@ -118,8 +119,28 @@ private slots:
         QTest::addColumn<QString>("series");
         QTest::addColumn<qint64>("at");
         QTest::addColumn<double>("value");
-        const auto row = [](const char *file, SourceKind kind, const char *series, qint64 at, double value) {
-            QTest::addRow("%s %s", file, series) << file << int(kind) << series << at << value;
+        const auto add = [](const std::string &path, const char *file, SourceKind kind, const char *series, qint64 at,
+                             double value) {
+            QTest::addRow("%s %s %lld", file, series, at)
+                << QString::fromStdString(path) << int(kind) << series << at << value;
+        };
+        const auto own = [&](const char *file, SourceKind kind, const char *series, qint64 at, double value) {
+            add(ownInput(std::string("formats/") + file), ("own " + std::string(file)).c_str(), kind, series, at,
+                value);
+        };
+        const char *events = "tensorboard/events.out.tfevents.1770000000.lab", *run = "wandb/run-lab.wandb";
+        own("misc/golden_values.json", SourceKind::MegatronGoldenValues, "step_time", 2, 2.5);
+        own("misc/golden_values.json", SourceKind::MegatronGoldenValues, "loss", 4, 9.75);
+        own("misc/golden_values.json", SourceKind::MegatronGoldenValues, "memory_allocated", 1, 1073741824);
+        own(events, SourceKind::TensorBoardEvents, "log.batch_loss", 0, 4);
+        own(events, SourceKind::TensorBoardEvents, "log.batch_loss", 20, 3);
+        own(events, SourceKind::TensorBoardEvents, "log.took", 30, 2);
+        own(run, SourceKind::WandbFile, "log.cpu", 0, 12.5);
+        own(run, SourceKind::WandbFile, "log.memory", 0, 40.25);
+        own(run, SourceKind::WandbFile, "loss", 2, 2);
+        const auto row = [&](const char *file, SourceKind kind, const char *series, qint64 at, double value) {
+            if (const std::string path = std::string("formats/") + file; isShared(path))
+                add(sharedInput(path), file, kind, series, at, value);
         };
         const char *golden = "misc/golden_values_dev_dgx_h100.json",
                    *keras = "tensorboard/events.out.tfevents.1585769947.cvp",
@@ -144,9 +165,8 @@ private slots:
         QFETCH(QString, series);
         QFETCH(qint64, at);
         QFETCH(double, value);
-        const auto recording = readSource(TRAINYARD_SHARED_DIR "/formats/" + file.toStdString(), {});
-        if (!recording)
-            QSKIP("The folder of captured formats is not beside the repository");
+        const auto recording = readSource(file.toStdString(), {});
+        QVERIFY(recording);
         QCOMPARE(int(recording->sources.front().kind), kind);
         QVERIFY(isSound(*recording) && !recording->sources.front().isTruncated);
         QCOMPARE(valueAt(*recording, series.toStdString(), at), value);
@@ -156,23 +176,22 @@ private slots:
     {
         namespace fs = std::filesystem;
         int files = 0;
-        for (const char *folder : { "logs", "tensorboard", "wandb" }) {
-            std::error_code error;
-            for (const fs::directory_entry &entry :
-                fs::directory_iterator(fs::path(TRAINYARD_SHARED_DIR) / "formats" / folder, error)) {
-                const auto file = openSource(entry.path().string(), {});
-                QVERIFY(file);
-                const std::string text(file->text.text);
-                ++files;
-                for (std::size_t percent = 0; percent <= 100; ++percent) {
-                    const Recording part =
-                        readText(text.substr(0, text.size() * percent / 100), entry.path().filename());
-                    QVERIFY(!part.sources.front().refused.empty() || isSound(part));
+        for (const char *name : { "formats/logs", "formats/tensorboard", "formats/wandb" })
+            for (const std::string &folder : inputs(name))
+                for (const fs::directory_entry &entry : fs::directory_iterator(folder)) {
+                    const auto file = openSource(entry.path().string(), {});
+                    QVERIFY(file);
+                    const std::string text(file->text.text);
+                    ++files;
+                    for (std::size_t percent = 0; percent <= 100; ++percent) {
+                        const Recording part =
+                            readText(text.substr(0, text.size() * percent / 100), entry.path().filename());
+                        QVERIFY(!part.sources.front().refused.empty() || isSound(part));
+                    }
+                    const Recording whole = readText(text, entry.path().filename());
+                    QVERIFY(whole.sources.front().refused.empty() && whole.sources.front().taken > 0);
                 }
-            }
-        }
-        if (files == 0)
-            QSKIP("The folder of captured formats is not beside the repository");
+        QVERIFY(files >= 11);
     }
 
     void scalarsOfTensorBoardBecomeSeriesAndMegatronsTextsArguments()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every captured file of a format and every real trace, against manifest.json beside this file: what it is, whether it
-// is read, belongs to a plan or is refused with which sentence, and figures of it that were counted without our readers
-// (by Python's json and struct modules, awk, HTA, or by eye where it has few lines; each says how).
+// Every file of a format and every trace, ours (tests/data) against the manifest beside them and the captured ones,
+// where they are, against manifest.json beside this file: what it is, whether it is read, belongs to a plan or is
+// refused with which sentence, and figures of it that were counted without our readers (by Python's json and struct
+// modules, awk, HTA, or by eye where it has few lines; each says how).
 
 #include "core/catalogue/parse.h"
 #include "core/telemetry/read_sources.h"
@@ -23,25 +24,24 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-const std::string kShared = TRAINYARD_SHARED_DIR;
+/// A folder with the folders "formats" and "traces", and what is known of each file in them.
+struct Inputs {
+    std::string root;
+    Json manifest;
+    std::vector<std::string> files; // as the manifest names them
+};
 
-Json readManifest()
+Inputs inputsIn(const std::string &root, const std::string &manifest)
 {
-    std::ifstream file(TRAINYARD_SOURCE_DIR "/tests/core/telemetry/manifest.json");
-    return Json::parse(file, nullptr, false);
-}
-
-/// Files of both folders, as the manifest names them.
-std::vector<std::string> sharedFiles()
-{
-    std::vector<std::string> files;
+    std::ifstream file(TRAINYARD_SOURCE_DIR "/tests/" + manifest);
+    Inputs found { root, Json::parse(file, nullptr, false), {} };
     for (const char *folder : { "/formats", "/traces" })
-        if (fs::is_directory(kShared + folder))
-            for (const auto &entry : fs::recursive_directory_iterator(kShared + folder))
+        if (fs::is_directory(root + folder))
+            for (const auto &entry : fs::recursive_directory_iterator(root + folder))
                 if (entry.is_regular_file())
-                    files.push_back(entry.path().string().substr(kShared.size() + 1));
-    std::ranges::sort(files);
-    return files;
+                    found.files.push_back(entry.path().string().substr(root.size() + 1));
+    std::ranges::sort(found.files);
+    return found;
 }
 
 /// What a model is, too, as the catalogue reads its config.json.
@@ -95,55 +95,67 @@ class TestManifest : public QObject {
 private slots:
     void initTestCase()
     {
-        m_files = sharedFiles();
-        if (m_files.empty())
-            QSKIP("The folders of captured formats and of real traces are not beside the repository");
-        m_manifest = readManifest();
-        QVERIFY(m_manifest.is_object());
+        m_all.push_back(inputsIn(TRAINYARD_SOURCE_DIR "/tests/data", "data/manifest.json"));
+        QVERIFY(m_all[0].files.size() > 60);
+        if (Inputs captured = inputsIn(TRAINYARD_SHARED_DIR, "core/telemetry/manifest.json"); !captured.files.empty())
+            m_all.push_back(std::move(captured));
+        for (const Inputs &inputs : m_all)
+            QVERIFY(inputs.manifest.is_object());
     }
 
     void everyFileIsInTheManifestAndTheOtherWayRound()
     {
-        for (const std::string &file : m_files)
-            QVERIFY2(m_manifest.contains(file), file.c_str());
-        for (const auto &[file, entry] : m_manifest.items())
-            QVERIFY2(std::ranges::binary_search(m_files, file), file.c_str());
+        for (const Inputs &inputs : m_all) {
+            for (const std::string &file : inputs.files)
+                QVERIFY2(inputs.manifest.contains(file), file.c_str());
+            for (const auto &[file, entry] : inputs.manifest.items())
+                QVERIFY2(std::ranges::binary_search(inputs.files, file), file.c_str());
+        }
     }
 
     void everyEntryHasTwoFiguresOrItsRefusal()
     {
-        for (const auto &[file, entry] : m_manifest.items()) {
-            const std::string action = entry.at("action");
-            const bool isRefused = action == "refused";
-            QVERIFY2(isRefused || action == "read" || action == "import", file.c_str());
-            QVERIFY2(isRefused == entry.contains("refused"), file.c_str());
-            QVERIFY2(isRefused || entry.at("oracle").size() >= 2, file.c_str());
-            for (const Json &oracle : entry.value("oracle", Json::array()))
-                QVERIFY2(!oracle.at("counted").get<std::string>().empty(), file.c_str());
-        }
+        for (const Inputs &inputs : m_all)
+            for (const auto &[file, entry] : inputs.manifest.items()) {
+                const std::string action = entry.at("action");
+                const bool isRefused = action == "refused";
+                QVERIFY2(isRefused || action == "read" || action == "import", file.c_str());
+                QVERIFY2(isRefused == entry.contains("refused"), file.c_str());
+                QVERIFY2(isRefused || entry.at("oracle").size() >= 2, file.c_str());
+                for (const Json &oracle : entry.value("oracle", Json::array()))
+                    QVERIFY2(!oracle.at("counted").get<std::string>().empty(), file.c_str());
+            }
     }
 
     void everyFileIsReadOrRefusedAsTheManifestSays()
     {
         int faults = 0;
-        for (const std::string &file : m_files) {
-            const auto recording = readSource(kShared + "/" + file, {});
-            QVERIFY2(recording.has_value(), file.c_str());
-            if (const std::string fault = faultOf(m_manifest.at(file), *recording); !fault.empty()) {
-                qWarning("%s: %s", file.c_str(), fault.c_str());
-                ++faults;
+        for (const Inputs &inputs : m_all)
+            for (const std::string &file : inputs.files) {
+                const auto recording = readSource(inputs.root + "/" + file, {});
+                QVERIFY2(recording.has_value(), file.c_str());
+                if (const std::string fault = faultOf(inputs.manifest.at(file), *recording); !fault.empty()) {
+                    qWarning("%s: %s", file.c_str(), fault.c_str());
+                    ++faults;
+                }
             }
-        }
         QCOMPARE(faults, 0);
     }
 
-    // sums over the one recording = sums over the files, whatever is read by several threads
     void allOfThemAtOnceAreOneRecording()
+    {
+        for (const Inputs &inputs : m_all)
+            isOneRecording(inputs);
+    }
+
+private:
+    // sums over the one recording = sums over the files, whatever is read by several threads
+    static void isOneRecording(const Inputs &inputs)
     {
         double spans = 0, collectives = 0, points = 0;
         std::size_t ranks = 0;
-        for (const std::string &file : m_files) {
-            const auto one = readSource(kShared + "/" + file, {});
+        for (const std::string &file : inputs.files) {
+            const auto one = readSource(inputs.root + "/" + file, {});
             spans += static_cast<double>(one->spanCount());
             points += static_cast<double>(one->benchmarks.size());
             ranks += one->ranks.size();
@@ -152,12 +164,13 @@ private slots:
         }
         double last = 0;
         SourcesProgress progress { [&](std::size_t, std::size_t, double share) { last = share; } };
-        const auto recording = readSources({ kShared + "/formats", kShared + "/traces" }, {}, 4, progress);
+        const auto recording = readSources({ inputs.root + "/formats", inputs.root + "/traces" }, {}, 4, progress);
         QVERIFY(recording.has_value());
-        QCOMPARE(recording->sources.size(), m_files.size());
+        QCOMPARE(recording->sources.size(), inputs.files.size());
         QCOMPARE(recording->ranks.size(), ranks);
         QCOMPARE(last, 1.0);
         const Figures figures = figuresOf(*recording);
+        QVERIFY(spans > 0 && collectives > 0 && points > 0);
         QCOMPARE(figures.at("spans"), spans);
         QCOMPARE(figures.at("collectives"), collectives);
         QCOMPARE(figures.at("points"), points);
@@ -170,15 +183,13 @@ private slots:
                     && (one.group == kNoIndex || one.group < recording->groups.size()));
         }
         for (const RecordedSource &source : recording->sources) {
-            const std::string file = source.file.substr(kShared.size() + 1);
-            QVERIFY2(m_manifest.contains(file), source.file.c_str());
-            QCOMPARE(source.refused, m_manifest.at(file).value("refused", std::string()));
+            const std::string file = source.file.substr(inputs.root.size() + 1);
+            QVERIFY2(inputs.manifest.contains(file), source.file.c_str());
+            QCOMPARE(source.refused, inputs.manifest.at(file).value("refused", std::string()));
         }
     }
 
-private:
-    std::vector<std::string> m_files;
-    Json m_manifest;
+    std::vector<Inputs> m_all;
 };
 
 TRAINYARD_GUILESS_TEST(TestManifest)

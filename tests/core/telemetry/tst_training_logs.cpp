@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/telemetry/read_text.h"
+#include "tests/support/own_inputs.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -32,10 +33,48 @@ private slots:
         QTest::addColumn<int>("rank");
         QTest::addColumn<int>("step");
         QTest::addColumn<double>("value");
-        const auto row = [](const char *file, SourceKind kind, const char *series, int rank, int step, double value) {
-            QTest::addRow("%s %s %d", file, series, step) << file << int(kind) << series << rank << step << value;
+        const auto add = [](const std::string &path, const char *file, SourceKind kind, const char *series, int rank,
+                             int step, double value) {
+            QTest::addRow("%s %s %d %d", file, series, rank, step)
+                << QString::fromStdString(path) << int(kind) << series << rank << step << value;
         };
         const auto megatron = SourceKind::MegatronLog;
+        const auto own = [&](const char *file, SourceKind kind, const char *series, int rank, int step, double value) {
+            add(ownInput(std::string("formats/logs/") + file + ".log"), ("own " + std::string(file)).c_str(), kind,
+                series, rank, step, value);
+        };
+        own("megatron_timed", megatron, "step_time", -1, 30, 0.256);
+        own("megatron_timed", megatron, "loss", -1, 30, 9.75);
+        own("megatron_timed", megatron, "timer.optimizer", -1, 20, 0.04025);
+        own("megatron_timed", megatron, "memory_reserved", 0, 20, 6144 * kMiB);
+        own("megatron_experts", megatron, "step_time", -1, 44, 2.125);
+        own("megatron_experts", megatron, "tflops_per_gpu", -1, 45, 248.4);
+        own("megatron_experts", megatron, "log.load_balancing_loss", -1, 43, 1.03125);
+        own("megatron_startup", megatron, "memory_allocated", 6, 1, 31744 * kMiB);
+        own("megatron_startup", megatron, "memory_allocated", 1, 1, 36864 * kMiB);
+        own("megatron_startup", megatron, "log.theoretical activation", -1, 0, 9282 * kMiB);
+        own("megatron_startup", megatron, "timer.model-and-optimizer-setup.max", -1, 0, 0.5125);
+        own("megatron_startup", megatron, "log.Number of parameters in most loaded shard", -1, 0, 1.704e9);
+        own("megatron_keyvalue", megatron, "step_time", -1, 1, 12.5);
+        own("megatron_keyvalue", megatron, "tokens_per_second_per_gpu", -1, 1, 1310.72);
+        own("megatron_keyvalue", megatron, "timer.optimizer.min", -1, 1, 2.00025);
+        own("megatron_keyvalue", megatron, "memory_allocated", 0, 1, 8192.75 * kMiB);
+        own("torchtitan", SourceKind::TorchtitanLog, "tokens_per_second_per_gpu", -1, 4, 8192);
+        own("torchtitan", SourceKind::TorchtitanLog, "mfu", -1, 4, 0.2565);
+        own("torchtitan", SourceKind::TorchtitanLog, "memory_reserved", -1, 15, 12.5 * kGiB);
+        own("torchtitan", SourceKind::TorchtitanLog, "step_time", -1, 15, 1.25); // 10:20:31,750 − 10:20:30,500
+        own("torchtitan_colours", SourceKind::TorchtitanLog, "tokens_per_second_per_gpu", -1, 14, 6144);
+        own("torchtitan_colours", SourceKind::TorchtitanLog, "tflops_per_gpu", -1, 14, 0.75);
+        own("deepspeed", SourceKind::DeepSpeedLog, "timer.forward", -1, 1, 0.0325);
+        own("deepspeed", SourceKind::DeepSpeedLog, "timer.optimizer_step", -1, 1, 0.05575);
+        own("nemo", SourceKind::NemoLog, "step_time", -1, 1, 4.125);
+        own("nemo", SourceKind::NemoLog, "learning_rate", -1, 0, 2.5e-07);
+        own("trainer", SourceKind::HfTrainerLog, "loss", -1, 3, 0.875);
+        own("trainer", SourceKind::HfTrainerLog, "grad_norm", -1, 1, 12.25);
+        const auto row = [&](const char *file, SourceKind kind, const char *series, int rank, int step, double value) {
+            if (const std::string path = std::string("formats/logs/") + file + ".log"; isShared(path))
+                add(sharedInput(path), file, kind, series, rank, step, value);
+        };
         row("megatron_lm_2022", megatron, "step_time", -1, 30, 0.1234);
         row("megatron_lm_2022", megatron, "loss", -1, 30, 10.12573);
         row("megatron_lm_2022", megatron, "timer.optimizer", -1, 20, 0.0575);
@@ -74,10 +113,8 @@ private slots:
         QFETCH(int, rank);
         QFETCH(int, step);
         QFETCH(double, value);
-        const std::string path = TRAINYARD_SHARED_DIR "/formats/logs/" + file.toStdString() + ".log";
-        const auto recording = readSource(path, {});
-        if (!recording)
-            QSKIP("The folder of captured formats is not beside the repository");
+        const auto recording = readSource(file.toStdString(), {});
+        QVERIFY(recording);
         QCOMPARE(int(recording->sources.front().kind), kind);
         QVERIFY(isSound(*recording));
         const double own = valueAt(*recording, series.toStdString(), step, rank);

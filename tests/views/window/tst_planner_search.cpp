@@ -17,6 +17,7 @@
 
 #include <QCheckBox>
 #include <QElapsedTimer>
+#include <QPointer>
 #include <QPushButton>
 
 #include <cmath>
@@ -195,7 +196,14 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(w->search.rows().size() > 1, 30000);
         QCOMPARE(w->search.state(), PlanSearch::State::Searching);
         w->answers.unsaved = Prompts::Unsaved::Discard;
-        w.reset(); // waits for the end of what runs: the test's limit is the assertion
+        const QPointer<QObject> window = &w->window, search = &w->search;
+        const std::weak_ptr<const Plan> left = w->search.searchedPlan();
+        QElapsedTimer closing;
+        closing.start();
+        w.reset(); // waits for the end of what runs, of which minutes were left
+        QVERIFY2(closing.elapsed() < 10'000, qPrintable(QString::number(closing.elapsed())));
+        QVERIFY(!window && !search);
+        QVERIFY(left.expired()); // nothing is searched around it any more
     }
 
     void allOfAScenariosNameIsInSight()

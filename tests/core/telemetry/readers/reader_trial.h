@@ -3,6 +3,7 @@
 // Reading a text as the front door would: by the surest reader, refusals made a refused source. For tests of readers.
 
 #include "core/telemetry/read_sources.h"
+#include "tests/support/own_inputs.h"
 
 #include <QFile>
 #include <QString>
@@ -36,9 +37,15 @@ inline Recording read(const std::string &name, std::string_view bytes)
     return refused;
 }
 
-inline std::string shared(const char *path)
+/// A captured file, which need not be there, and one of our own, which is.
+inline std::string shared(const std::string &path)
 {
-    return std::string(TRAINYARD_SHARED_DIR "/formats/") + path;
+    return tests::sharedInput("formats/" + path);
+}
+
+inline std::string ours(const std::string &path)
+{
+    return tests::ownInput("formats/" + path);
 }
 
 inline bool isThere(const char *path)
@@ -46,16 +53,22 @@ inline bool isThere(const char *path)
     return QFile::exists(QString::fromStdString(shared(path)));
 }
 
-/// A captured file, read in place.
+/// Read in place.
 inline Recording readShared(const char *path)
 {
     auto recording = readSource(shared(path), {});
     return recording ? *std::move(recording) : Recording();
 }
 
-inline std::string bytesOf(const char *path)
+inline Recording readOwn(const char *path)
 {
-    QFile file(QString::fromStdString(shared(path)));
+    auto recording = readSource(ours(path), {});
+    return recording ? *std::move(recording) : Recording();
+}
+
+inline std::string bytesOf(const std::string &path)
+{
+    QFile file(QString::fromStdString(path));
     return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
 }
 

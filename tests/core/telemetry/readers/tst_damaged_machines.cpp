@@ -72,13 +72,18 @@ std::vector<std::pair<std::string, std::string>> samples()
     std::vector<std::pair<std::string, std::string>> all;
     for (const Sample &one : kOwn)
         all.emplace_back(one.name, one.text);
+    for (const char *folder : { "topo", "cloud" })
+        for (const auto &entry : std::filesystem::directory_iterator(ours(folder)))
+            all.emplace_back(entry.path().filename().string(), bytesOf(entry.path().string()));
+    for (const char *file : { "smi/topo_two_h100.txt", "smi/topo_four_h100_pasted.txt" })
+        all.emplace_back(file, bytesOf(ours(file)));
     for (const char *file : { "topo/slurm_topology.conf", "topo/slurm_topology.yaml", "topo/slurm_topology_block.conf",
              "topo/hwloc_lstopo_vm.xml", "topo/iblinkinfo_sample.txt", "topo/ibnetdiscover_manpage_sample.txt",
              "topo/nccl_graph_azure_ncv4.xml", "topo/nccl_topo_azure_ndv4.xml", "topo/nccl_topo_azure_ndv5.xml",
              "smi/topo_m_3xH100_raw_tabs_ansi.txt", "smi/topo_m_8xH100_pasted_spaces.txt",
              "cloud/skypilot_catalog_rows.csv" })
         if (isThere(file))
-            all.emplace_back(file, bytesOf(file));
+            all.emplace_back(file, bytesOf(shared(file)));
     return all;
 }
 

@@ -129,9 +129,27 @@ private slots:
 
     void capturedExpositionsGiveTheNumbersThatStandInThem()
     {
+        Recording r = readOwn("dcgm/exporter.prom");
+        QCOMPARE(valueOf(r, "power", "lab-a/gpu0"), 512.25);
+        QCOMPARE(valueOf(r, "memory_used", "lab-a/gpu1"), 20480 * 1048576.0);
+        QCOMPARE(valueOf(r, "nvlink_out", "lab-a/gpu0"), 25e9);
+        QVERIFY(std::isnan(valueOf(r, "prometheus.DCGM_FI_DEV_MEMORY_TEMP", "lab-a/gpu1")));
+        r = readOwn("dcgm/missing.prom");
+        QCOMPARE(r.series.size(), std::size_t(3));
+        QCOMPARE(valueOf(r, "nvlink_in", "lab-d/gpu0"), 1500.0);
+        QCOMPARE(droppedOf(r, "values that DCGM marks as missing"), std::int64_t(1));
+        QVERIFY(readOwn("dcgm/field_names.txt").sources.at(0).refused.starts_with("It is a list of DCGM's fields"));
+        r = readOwn("prometheus/node_exporter.txt");
+        QCOMPARE(r.sources.at(0).taken, std::int64_t(7)); // grep -vc '^#'
+        QCOMPARE(valueOf(r, "prometheus.node_network_receive_bytes_total", "eth0"), 2.5e9);
+        QCOMPARE(valueOf(r, "prometheus.go_memstats_alloc_bytes", ""), 3145728.0);
+        r = readOwn("smi/dmon.txt");
+        QVERIFY(valueOf(r, "power", "gpu1") == 310 && valueOf(r, "pcie_to_gpu", "gpu0", 1) == 5000e6);
+        QVERIFY(seriesOf(r, "power", "gpu1") && std::isnan(valueOf(r, "power", "gpu1", 1)));
+        QCOMPARE(valueOf(r, "pcie_to_host", "gpu1", 1), 8000e6);
         if (!isThere("dcgm/dcgm_real_lines.prom"))
-            QSKIP("the captured formats are not beside the repository");
-        Recording r = readShared("dcgm/dcgm_exporter_like.prom");
+            return;
+        r = readShared("dcgm/dcgm_exporter_like.prom");
         QCOMPARE(valueOf(r, "power", "node000/gpu0"), 641.337);
         QCOMPARE(valueOf(r, "memory_used", "node000/gpu1"), 71234 * 1048576.0);
         QCOMPARE(valueOf(r, "nvlink_out", "node000/gpu0"), 47e9);
@@ -154,9 +172,33 @@ private slots:
 
     void capturedAnswersGiveTheNumbersThatStandInThem()
     {
+        Recording r = readOwn("prometheus/instant.json");
+        QCOMPARE(valueOf(r, "tensor_active", "lab-a/gpu1"), 0.375);
+        QCOMPARE(r.zero, std::int64_t(1770000000000000000));
+        r = readOwn("prometheus/matrix.json");
+        QCOMPARE(valueOf(r, "power", "lab-a/gpu1", 3), 513.0);
+        QCOMPARE(r.zero, std::int64_t(1770000000500000000));
+        r = readOwn("prometheus/range.json");
+        QCOMPARE(valueOf(r, "prometheus.query", "lab-a/gpu0", 0), 0.25);
+        QCOMPARE(valueOf(r, "prometheus.query", "lab-a/gpu1", 3), 0.5);
+        r = readOwn("prometheus/range_gap.json");
+        QVERIFY(valueOf(r, "sm_clock", "lab-a/gpu0", 3) == 1755e6 && r.series.at(0).at.at(3) == 50'000'000'000);
+        r = readOwn("prometheus/range_up.json");
+        QVERIFY(valueOf(r, "prometheus.up", "127.0.0.1", 2) == 1 && valueOf(r, "prometheus.up", "127.0.0.1", 3) == 0);
+        r = readOwn("prometheus/stale_gap.json");
+        QVERIFY(r.series.at(0).at.size() == 10 && hasNote(r, "Samples are missing: 4 of power"));
+        r = readOwn("prometheus/blank.json");
+        QCOMPARE(valueOf(r, "prometheus.DCGM_FI_DEV_MEMORY_TEMP", "lab-a/gpu0"), 70.0);
+        QVERIFY(std::isnan(valueOf(r, "prometheus.DCGM_FI_DEV_MEMORY_TEMP", "lab-a/gpu1")));
+        r = readOwn("prometheus/nan.json");
+        QVERIFY(r.series.size() == 2 && std::isnan(r.series[0].value.at(0)) && r.zero == 1770000000125000000);
+        r = readOwn("prometheus/scalar.json");
+        QVERIFY(std::isinf(r.series.at(0).value.at(0)) && r.zero == 1770000000500000000);
+        r = readOwn("prometheus/empty.json");
+        QVERIFY(r.sources.at(0).refused.empty() && hasNote(r, "The query matched nothing"));
         if (!isThere("prometheus/query_range.json"))
-            QSKIP("the captured formats are not beside the repository");
-        Recording r = readShared("prometheus/query_instant.json");
+            return;
+        r = readShared("prometheus/query_instant.json");
         QCOMPARE(valueOf(r, "tensor_active", "node000/gpu1"), 0.43177838412168806);
         QCOMPARE(r.zero, std::int64_t(1795225429000000000));
         r = readShared("prometheus/query_matrix_inst.json");
@@ -185,10 +227,33 @@ private slots:
     void capturedRefusalsAreExact_data()
     {
         QTest::addColumn<QString>("file");
+        QTest::addColumn<QByteArray>("text"); // of ours; empty: captured
         QTest::addColumn<QString>("sentence");
-        const auto add = [](const char *file, const QString &sentence) { QTest::newRow(file) << file << sentence; };
         const QString refused = QStringLiteral("A Prometheus server refused the query (%1): %2");
         const QString data = QStringLiteral("bad_data");
+        const QString instead = QStringLiteral(", without samples; save the answer of query or query_range instead");
+        const QString labels = "It is a Prometheus server's list of labels or of their values" + instead;
+        const auto own = [](const char *file, const char *text, const QString &sentence) {
+            QTest::addRow("own %s", file) << file << QByteArray(text) << sentence;
+        };
+        own("parse.json", R"({"status":"error","errorType":"bad_data","error":"1:4: parse error: no number"})",
+            refused.arg(data, "1:4: parse error: no number"));
+        own("match.json",
+            R"({"status":"error","errorType":"execution","error":"a vector of two series cannot be matched"})",
+            refused.arg("execution", "a vector of two series cannot be matched"));
+        own("labels.json", R"({"status":"success","data":["Hostname","__name__","gpu"]})", labels);
+        own("metadata.json", R"({"status":"success","data":{"lab_power":[{"type":"gauge","help":"W","unit":""}]}})",
+            "It is a Prometheus server's description of metrics" + instead);
+        own("series.json", R"({"status":"success","data":[{"__name__":"lab_power","gpu":"0"}]})",
+            "It is a Prometheus server's list of series" + instead);
+        own("targets.json",
+            R"({"status":"success","data":{"activeTargets":[{"labels":{"job":"lab"},"health":"up"}],"droppedTargets":[]}})",
+            "It is a Prometheus server's list of targets" + instead);
+        own("page.txt", "403 forbidden\n", "It is an answer of a web server in place of metrics: \"403 forbidden\"");
+        const auto add = [](const char *file, const QString &sentence) {
+            if (isThere((std::string("prometheus/") + file).c_str()))
+                QTest::newRow(file) << file << QByteArray() << sentence;
+        };
         add("err_parse.json",
             refused.arg(data, "invalid parameter \"query\": 1:10: parse error: unclosed left parenthesis"));
         add("err_range.json",
@@ -199,9 +264,8 @@ private slots:
                 "(?step=XX)"));
         add("err_exec_duplicate_labelset.json",
             refused.arg("execution", "vector cannot contain metrics with the same labelset"));
-        const QString instead = QStringLiteral(", without samples; save the answer of query or query_range instead");
-        add("labels.json", "It is a Prometheus server's list of labels or of their values" + instead);
-        add("label_values.json", "It is a Prometheus server's list of labels or of their values" + instead);
+        add("labels.json", labels);
+        add("label_values.json", labels);
         add("metadata.json", "It is a Prometheus server's description of metrics" + instead);
         add("series.json", "It is a Prometheus server's list of series" + instead);
         add("targets.json", "It is a Prometheus server's list of targets" + instead);
@@ -211,15 +275,16 @@ private slots:
     void capturedRefusalsAreExact()
     {
         QFETCH(const QString, file);
+        QFETCH(const QByteArray, text);
         QFETCH(const QString, sentence);
         const std::string path = "prometheus/" + file.toStdString();
-        if (!isThere(path.c_str()))
-            QSKIP("the captured formats are not beside the repository");
-        QCOMPARE(QString::fromStdString(readShared(path.c_str()).sources.at(0).refused), sentence);
-        QVERIFY(readShared("prometheus/err_exec.json")
-                    .sources.at(0)
-                    .refused.starts_with("A Prometheus server refused the query (execution): found duplicate series "
-                                         "for the match group {job=\"dcgm\"}"));
+        const Recording r = text.isEmpty() ? readShared(path.c_str()) : read(path, text.toStdString());
+        QCOMPARE(QString::fromStdString(r.sources.at(0).refused), sentence);
+        if (text.isEmpty())
+            QVERIFY(readShared("prometheus/err_exec.json")
+                        .sources.at(0)
+                        .refused.starts_with("A Prometheus server refused the query (execution): found duplicate "
+                                             "series for the match group {job=\"dcgm\"}"));
     }
 };
 

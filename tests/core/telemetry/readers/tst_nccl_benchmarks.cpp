@@ -200,8 +200,52 @@ private slots:
 
     void capturedFilesGiveTheNumbersThatStandInThem()
     {
-        if (!isThere("nccl/nccl_tests_gb200_nvl72.txt"))
-            QSKIP("the captured formats are not beside the repository");
+        ownFilesGiveTheNumbersThatStandInThem();
+        if (isThere("nccl/nccl_tests_gb200_nvl72.txt"))
+            sharedFilesGiveTheNumbersThatStandInThem();
+    }
+
+private:
+    static void ownFilesGiveTheNumbersThatStandInThem()
+    {
+        Recording r = readOwn("nccl/all_reduce_two_nodes.txt");
+        QCOMPARE(r.benchmarks.size(), std::size_t(10));
+        QVERIFY(r.benchmarks[0].ranks == 16 && r.benchmarks[0].nodes == 2);
+        QCOMPARE(r.benchmarks[0].what, std::string("all_reduce"));
+        // the times were made of 80 µs and 100 GB/s, and printed with three digits at least
+        const auto &first = r.benchmarks[0], &last = r.benchmarks[8];
+        const double slope = (last.bytes - first.bytes) / (last.seconds - first.seconds);
+        QVERIFY2(std::abs(slope - 100e9) < 0.01e9, qPrintable(QString::number(slope)));
+        QVERIFY(std::abs(first.seconds - first.bytes / 100e9 - 80e-6) < 0.1e-6);
+        r = readOwn("nccl/all_reduce_rack.txt");
+        QCOMPARE(r.benchmarks.size(), std::size_t(6));
+        QCOMPARE(r.benchmarks[5].ranks, 72);
+        QVERIFY(isNear(r.benchmarks[5].busBytesPerSecond, 769.84e9) && isNear(r.benchmarks[0].seconds, 721.09e-6));
+        QCOMPARE(r.benchmarks[0].what, std::string("all_reduce")); // 734.19 / 372.26 = 2 · 71 / 72
+        r = readOwn("nccl/tagged.txt");
+        QCOMPARE(r.benchmarks.size(), std::size_t(4));
+        QVERIFY(isNear(r.benchmarks[0].seconds, 2e-3) && isNear(r.benchmarks[3].bytesPerSecond, 1.68e9));
+        QCOMPARE(r.benchmarks[0].ranks, 2); // one is listed, but bandwidths of one rank have no bus
+        r = readOwn("nccl/inspector.jsonl");
+        QCOMPARE(r.benchmarks.size(), std::size_t(2));
+        QVERIFY(isNear(r.benchmarks[0].busBytesPerSecond, 469.762048e9) && isNear(r.benchmarks[1].seconds, 8e-3));
+        QCOMPARE(r.ranks.at(0).collectives.at(0).sequence, std::int64_t(250));
+        r = readOwn("nccl/inspector.prom");
+        QVERIFY(isNear(r.benchmarks.at(0).busBytesPerSecond, 512.25e9) && r.benchmarks[0].ranks == 4);
+        QVERIFY(isNear(r.benchmarks.at(1).bytesPerSecond, 300.5e9));
+        r = readOwn("nccl/flight_recorder.json");
+        QCOMPARE(r.zero, std::int64_t(1770000002000000007));
+        QCOMPARE(r.ranks.at(0).collectives.at(0).bytes, 128.0);
+        r = readOwn("nccl/debug.log");
+        QVERIFY(r.ranks.at(0).rank == 2 && r.ranks[0].worldSize == 24);
+        QCOMPARE(r.ranks[0].host, std::string("lab-a"));
+        QVERIFY(hasNote(r, "3 via NET/IB/GDRDMA, 1 via NET/Socket, 1 via P2P/IPC/read"));
+        r = readOwn("nccl/profiler_example.txt");
+        QVERIFY(r.sources.at(0).refused.starts_with("It is a dump of NCCL's example profiler plugin"));
+    }
+
+    static void sharedFilesGiveTheNumbersThatStandInThem()
+    {
         Recording r = readShared("nccl/nccl_tests_all_reduce_h100_2node.txt");
         QCOMPARE(r.benchmarks.size(), std::size_t(10));
         QCOMPARE(r.benchmarks[0].ranks, 16);

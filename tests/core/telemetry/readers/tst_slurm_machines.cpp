@@ -145,8 +145,20 @@ private slots:
 
     void theManualsTopologiesAreCounted()
     {
+        const Recording own = readOwn("topo/tree.conf");
+        QCOMPARE(own.switches.size(), std::size_t(4));
+        QCOMPARE(own.nodes.at(0).count, 10);
+        QCOMPARE(own.switches[3].below, (std::vector<std::string> { "leaf0", "leaf1", "leaf2" }));
+        const Recording racks = readOwn("topo/blocks.conf");
+        QVERIFY(racks.switches.size() == 2 && racks.switches[0].isBlock && racks.switches[0].below.size() == 18);
+        QVERIFY(racks.nodes.at(0).count == 36 && hasNote(racks, "18,36"));
+        const Recording several = readOwn("topo/topologies.yaml");
+        QCOMPARE(several.switches.size(), std::size_t(3));
+        QCOMPARE(several.switches[0].below, (std::vector<std::string> { "leaf1", "leaf2" }));
+        QCOMPARE(several.nodes.at(0).names, (std::vector<std::string> { "gpu01", "gpu02", "gpu03", "gpu04", "gpu05" }));
+        QCOMPARE(droppedOf(several, "topologies that are not the cluster's default"), std::int64_t(2));
         if (!isThere("topo/slurm_topology.conf"))
-            QSKIP("the captured formats are not beside the repository");
+            return;
         const Recording tree = readShared("topo/slurm_topology.conf");
         QCOMPARE(tree.switches.size(), std::size_t(4));
         QCOMPARE(tree.nodes.at(0).count, 18);

