@@ -190,7 +190,7 @@ private slots:
         QVERIFY(!w.page.scatter->positionOf(row)); // time over price: it has neither
         QVERIFY2(w.page.scatter->note().contains(QStringLiteral("neither")), qPrintable(w.page.scatter->note()));
         w.page.x->setCurrentIndex(w.results.column("parallelism.tensor"));
-        test::untilPainted(*w.page.scatter);
+        test::untilPainted(w.page);
         const auto at = w.page.scatter->positionOf(row);
         QVERIFY(at && w.page.scatter->rect().contains(at->toPoint()));
         QVERIFY2(w.page.scatter->note().contains(QStringLiteral("along the edge")), qPrintable(w.page.scatter->note()));
