@@ -6,6 +6,7 @@
 
 #include "core/advice/evaluate.h"
 #include "core/schedule/traits.h"
+#include "tests/support/trials.h"
 
 #include <algorithm>
 #include <random>
@@ -13,7 +14,10 @@
 
 namespace trainyard::test {
 
-inline constexpr unsigned kRandomPlans = 3000;
+inline unsigned randomPlans()
+{
+    return unsigned(trials(600));
+}
 
 /// As the standard library draws: which numbers it makes of a seed is its own affair.
 class StandardDraws {

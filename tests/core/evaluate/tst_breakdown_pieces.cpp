@@ -5,6 +5,7 @@
 #include "core/plan/plan_io.h"
 #include "tests/core/evaluate/random_valid_plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include <QDir>
 #include <QTest>
@@ -16,7 +17,7 @@ using namespace trainyard;
 
 namespace {
 
-constexpr unsigned kPlans = 400;
+const unsigned kPlans = unsigned(test::trials(250));
 
 struct Case {
     std::string name;

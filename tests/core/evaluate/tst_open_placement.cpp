@@ -4,6 +4,7 @@
 #include "core/layouts/search_times.h"
 #include "core/schedule/traits.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include <QtTest>
 
@@ -105,7 +106,7 @@ void TestOpenPlacement::noIterationIsShorterThanItsBound()
     EvaluationWorkspace workspace;
     int checked = 0;
     double tightest = 0;
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < trials(120); ++i) {
         Plan plan = random.next(all);
         plan.placement.mode = PlacementMode::PipelineAcross;
         plan.wan.sharing = random.pick(2) ? WanSharing::Temporal : WanSharing::Spatial;
@@ -136,7 +137,7 @@ void TestOpenPlacement::noIterationIsShorterThanItsBound()
                 QVERIFY(!answer->feasible());
         }
     }
-    QVERIFY2(checked > 1000, qPrintable(QString::number(checked)));
+    QVERIFY2(checked > 5 * trials(120) / 2, qPrintable(QString::number(checked)));
     QVERIFY2(tightest > 0.95, qPrintable(QString::number(tightest))); // and it is not a bound in name only
 }
 
@@ -146,7 +147,7 @@ void TestOpenPlacement::theBestPlacementIsTheOneThatIsTaken()
     RandomClusters random(29);
     EvaluationWorkspace workspace;
     int compared = 0;
-    for (int i = 0; i < 150; ++i) {
+    for (int i = 0; i < trials(50); ++i) {
         Plan plan = random.next(kFixed);
         plan.placement.mode = PlacementMode::PipelineAcross;
         const EvaluationPtr open = tried(plan, workspace);
@@ -196,13 +197,13 @@ void TestOpenPlacement::theBestPlacementIsTheOneThatIsTaken()
                            .arg(*open->metrics.iterationTime)
                            .arg(expected)));
     }
-    QVERIFY2(compared > 60, qPrintable(QString::number(compared)));
+    QVERIFY2(compared > 2 * trials(50) / 5, qPrintable(QString::number(compared)));
 }
 
 void TestOpenPlacement::withEverythingElseEqualBetterHardwareSlowsNoFixedOrder()
 {
-    const Reversals found = reversals(kFixed, 1000, 5);
-    QVERIFY2(found.compared > 1000, qPrintable(QString::number(found.compared)));
+    const Reversals found = reversals(kFixed, trials(250), 5);
+    QVERIFY2(found.compared > trials(250), qPrintable(QString::number(found.compared)));
     QVERIFY2(found.reversed == 0,
         qPrintable(QString("%1 of %2, at most × %3").arg(found.reversed).arg(found.compared).arg(found.worst)));
 }
@@ -210,7 +211,7 @@ void TestOpenPlacement::withEverythingElseEqualBetterHardwareSlowsNoFixedOrder()
 void TestOpenPlacement::reversalsOfSchedulesThatChooseAreFewAndSmall()
 {
     // Who chooses by times, or at run time, may choose worse when an operation is shorter: Graham's anomalies
-    const Reversals found = reversals(kChoosing, 300, 17);
+    const Reversals found = reversals(kChoosing, trials(80), 17);
     qInfo("%d of %d are slower, at most × %.4f", found.reversed, found.compared, found.worst);
     QVERIFY2(
         found.reversed <= found.compared / 20, qPrintable(QString("%1 of %2").arg(found.reversed).arg(found.compared)));
@@ -224,7 +225,7 @@ void TestOpenPlacement::aFasterGpuSlowsNoSplitBackwardWhoseWeightsLieInHostMemor
     RandomClusters random(3);
     EvaluationWorkspace workspace;
     int compared = 0;
-    for (int i = 0; i < 150; ++i) {
+    for (int i = 0; i < trials(50); ++i) {
         Plan plan = random.next({ ScheduleKind::ZbH1, ScheduleKind::ZbH2 });
         plan.profile.reset();
         plan.parallelism.zeroStage = 3;
@@ -242,7 +243,7 @@ void TestOpenPlacement::aFasterGpuSlowsNoSplitBackwardWhoseWeightsLieInHostMemor
                            .arg(*before->metrics.iterationTime)
                            .arg(*after->metrics.iterationTime)));
     }
-    QVERIFY2(compared > 40, qPrintable(QString::number(compared)));
+    QVERIFY2(compared > trials(50) / 4, qPrintable(QString::number(compared)));
 }
 
 void TestOpenPlacement::copiesAtEitherEndCountTheLinkBetweenThem()

@@ -58,7 +58,7 @@ void TestRandomPlansReport::jsonTableAndReportTellTheSameNumbers()
 {
     EvaluationWorkspace workspace;
     std::set<std::string> compared;
-    for (unsigned seed = 0; seed < kRandomPlans; seed += 2) {
+    for (unsigned seed = 0; seed < randomPlans(); seed += 2) {
         const auto evaluation = evaluate(randomValidPlan(seed), builtinCatalogue(), workspace, {}, Depth::Score);
         if (!evaluation)
             continue;

@@ -4,6 +4,7 @@
 #include "tests/core/jobs/schedule_checker.h"
 #include "tests/core/jobs/shortest_schedule.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include <QTest>
 
@@ -102,7 +103,7 @@ private slots:
         SimulationWorkspace workspace;
         std::mt19937 random(18);
         int beaten = 0, searched = 0;
-        for (int i = 0; i < 400; ++i) {
+        for (int i = 0; i < trials(100); ++i) {
             const Instance instance(random, 1, 8);
             const JobRules rules { .doubleBuffer = i % 2 == 0, .lookAhead = i % 3 == 0 };
             const auto answer = shardMilp(instance.set, rules, {}, workspace);
@@ -116,7 +117,7 @@ private slots:
             beaten += !answer->isLrtf;
             searched += answer->searches > 0;
         }
-        QVERIFY2(beaten > 20 && searched > 20, // the rule alone would not have done
+        QVERIFY2(beaten > trials(100) / 20 && searched > trials(100) / 20, // the rule alone would not have done
             qPrintable(QStringLiteral("%1 beaten, %2 searched").arg(beaten).arg(searched)));
     }
 
@@ -125,7 +126,7 @@ private slots:
         SimulationWorkspace workspace;
         std::mt19937 random(7);
         int beaten = 0;
-        for (int i = 0; i < 120; ++i) {
+        for (int i = 0; i < trials(30); ++i) {
             const Instance instance(random, 2, 4);
             const JobRules rules { .doubleBuffer = i % 2 == 0 };
             const auto answer = shardMilp(instance.set, rules, { .seconds = 120 }, workspace);
@@ -136,7 +137,7 @@ private slots:
             QCOMPARE(QString::fromStdString(fault(instance.set, *answer)), QString());
             beaten += !answer->isLrtf;
         }
-        QVERIFY(beaten > 20);
+        QVERIFY(beaten > trials(30) / 6);
     }
 
     void theSameSetHasTheSameAnswer()

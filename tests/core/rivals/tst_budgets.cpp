@@ -42,9 +42,8 @@ private slots:
     {
         QTest::addColumn<QString>("file");
         QTest::addColumn<double>("share");
-        for (const char *file : kCases)
-            for (const double share : { 0.25, 0.6 })
-                QTest::addRow("%s, %.0f %% of all", file, 100 * share) << file << share;
+        for (const auto &[file, share] : { std::pair(kCases[0], 0.25), { kCases[1], 0.6 }, { kCases[2], 0.25 } })
+            QTest::addRow("%s, %.0f %% of all", file, 100 * share) << file << share;
     }
     /// USD an hour of the GPUs that are used and of egress <= the budget; without idle nodes too, and where no GPU of
     /// these nodes is idle, by the plan's own cost.
@@ -86,7 +85,7 @@ private slots:
         QVERIFY(plan);
         EvaluationWorkspace workspace;
         double before = 0;
-        for (const double budget : { 1.2, 1.0, 0.9 }) {
+        for (const double budget : { 1.2, 0.9 }) {
             const auto found = search(plan, builtinCatalogue(), sailorsDecisions(*plan, { .mostUsd = budget }));
             QVERIFY(found && !found->best.empty());
             QVERIFY(found->simulated <= kMostSimulated && found->scored <= kMostScored);

@@ -4,6 +4,7 @@
 #include "core/plan/plan_io.h"
 #include "tests/core/search/brute_force.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include <QTest>
 
@@ -14,7 +15,8 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr unsigned kProblems = 50, kLimited = 6, kInWorlds = 8;
+const unsigned kProblems = unsigned(trials(15)), kLimited = unsigned(trials(3)), kInWorlds = unsigned(trials(3));
+constexpr unsigned kMostSeeds = 100'000; // of which one in many is a problem
 constexpr std::uint64_t kMostPlans = 1'000, kMostInWorlds = 150;
 constexpr std::array kAll { Objective::Throughput, Objective::Cost, Objective::Energy, Objective::Time,
     Objective::Gpus };
@@ -91,7 +93,7 @@ private slots:
     {
         unsigned problems = 0;
         Tally tally;
-        for (unsigned seed = 1; problems < kProblems && seed < 2000; ++seed) {
+        for (unsigned seed = 1; problems < kProblems && seed < kMostSeeds; ++seed) {
             const auto problem = randomProblem(seed, kMostPlans);
             if (!problem)
                 continue;
@@ -115,7 +117,7 @@ private slots:
     {
         unsigned problems = 0;
         Tally tally;
-        for (unsigned seed = 1; problems < kLimited && seed < 3000; ++seed) {
+        for (unsigned seed = 1; problems < kLimited && seed < kMostSeeds; ++seed) {
             const auto problem = randomProblem(seed, kMostPlans, true);
             if (!problem || problem->space.axis("placement") < 0)
                 continue;
@@ -136,7 +138,7 @@ private slots:
     {
         unsigned problems = 0, feasible = 0;
         EvaluationWorkspace workspace;
-        for (unsigned seed = 1; problems < kInWorlds && seed < 2000; ++seed) {
+        for (unsigned seed = 1; problems < kInWorlds && seed < kMostSeeds; ++seed) {
             const auto problem = randomProblem(seed, kMostInWorlds);
             if (!problem)
                 continue;

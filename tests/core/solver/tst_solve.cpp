@@ -2,6 +2,7 @@
 #include "core/solver/milp.h"
 #include "tests/core/solver/programmes.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include <QTest>
 
@@ -17,7 +18,7 @@ private slots:
     void knapsacksAreAsFullAsTryingAllSaysTheyCanBe()
     {
         std::mt19937 random(18);
-        for (int i = 0; i < 1000; ++i) {
+        for (int i = 0; i < trials(100); ++i) {
             const Milp problem = knapsack(random, draw(random, 3, 12));
             const auto answer = solve(problem, {});
             QVERIFY2(answer, answer ? "" : toString(answer.error()).c_str());
@@ -33,7 +34,7 @@ private slots:
     {
         std::mt19937 random(7);
         int impossible = 0;
-        for (int i = 0; i < 400; ++i) {
+        for (int i = 0; i < trials(100); ++i) {
             const Milp problem = smallBox(random);
             const auto best = cheapest(problem);
             const auto answer = solve(problem, {});
@@ -44,7 +45,7 @@ private slots:
             else
                 QCOMPARE(answer.error().code, ErrorCode::BadValue);
         }
-        QVERIFY(impossible > 20 && impossible < 300); // both are tried
+        QVERIFY(impossible > trials(100) / 20 && impossible < trials(100) * 3 / 4); // both are tried
     }
 
     void peopleGetTheTasksThatAreCheapestTogether()

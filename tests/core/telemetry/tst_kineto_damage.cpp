@@ -4,6 +4,7 @@
 #include "core/telemetry/collectives.h"
 #include "core/telemetry/summarize.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include "tests/core/telemetry/trace_texts.h"
 
@@ -139,7 +140,7 @@ private slots:
         const std::string text = ownTrace();
         std::mt19937 random(7);
         std::size_t least = kEvents;
-        for (int run = 0; run < 4000; ++run) {
+        for (int run = 0; run < test::trials(400); ++run) {
             std::string changed = text;
             const int changes = 1 + int(random() % 3);
             for (int i = 0; i < changes; ++i) {

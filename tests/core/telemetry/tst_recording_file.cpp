@@ -2,6 +2,7 @@
 // Recordings as files: what is written comes back equal, whatever it is; what is broken is told with its place.
 #include "core/telemetry/recording_file.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include "tests/core/telemetry/random_recording.h"
 #include "tests/core/telemetry/recording_text.h"
@@ -79,8 +80,8 @@ class TestRecordingFile : public QObject {
 private slots:
     void whateverIsWrittenComesBackEqual()
     {
-        for (std::uint64_t seed = 0; seed < 200; ++seed) {
-            const Recording recording = RandomRecording(seed)();
+        for (int seed = 0; seed < test::trials(60); ++seed) {
+            const Recording recording = RandomRecording(std::uint64_t(seed))();
             const std::string text = textOf(recording);
             QVERIFY2(!text.empty(), qPrintable(QString::number(seed)));
             QVERIFY2(json::accept(text), qPrintable(QString::number(seed)));
@@ -263,7 +264,7 @@ private slots:
         std::vector<std::string> whole;
         for (std::uint64_t seed = 0; seed < 20; ++seed)
             whole.push_back(textOf(RandomRecording(seed)()));
-        for (std::size_t i = 0; i < 3000; ++i) {
+        for (std::size_t i = 0; i < std::size_t(test::trials(400)); ++i) {
             std::string text = whole[i % whole.size()];
             for (std::uint64_t edits = random() % 6 + 1; edits > 0 && text.size() > 60; --edits) {
                 const std::size_t at = 45 + random() % (text.size() - 45);

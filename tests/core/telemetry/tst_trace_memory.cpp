@@ -18,7 +18,7 @@ using namespace trainyard;
 
 namespace {
 
-constexpr std::size_t kFileBytes = 320'000'000;
+constexpr std::size_t kFileBytes = 96'000'000;
 constexpr long kConstant = 8 << 10; // KiB: windows of the file and of the packed file, marks of one window
 constexpr long kKeptBytes = 130; // of a kernel and its launch: five arrays that doubled and were sorted, rows of links
 
@@ -126,7 +126,7 @@ private slots:
         QTest::newRow("a third is kept") << false << quint64(1);
     }
 
-    // most held <= a constant + bytes of what is kept, where the file is 320 MB
+    // most held <= a constant + bytes of what is kept, where the file is 96 MB
     void memoryIsThatOfKeptEventsHoweverLongTheFileIs()
     {
         QFETCH(bool, isPacked);

@@ -5,6 +5,7 @@
 #include "core/plan/calibration.h"
 #include "tests/core/watch/watched_run.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include <QRegularExpression>
 #include <QTest>
@@ -61,13 +62,13 @@ private slots:
     void cleanRunsGiveNoAlarm_data()
     {
         QTest::addColumn<int>("first");
-        for (int first = 1; first <= 200; first += 50)
+        for (int first = 1; first <= 4000; first += 1000)
             QTest::addRow("seeds from %d", first) << first;
     }
     void cleanRunsGiveNoAlarm()
     {
         QFETCH(int, first);
-        for (int seed = first; seed < first + 50; ++seed) {
+        for (int seed = first; seed < first + trials(8); ++seed) {
             const auto alarms = alarmsOf(twoDatacenters(), watchedOptions(unsigned(seed), kSteps));
             QVERIFY2(alarms.empty(), textOf(alarms).constData());
         }
@@ -75,7 +76,7 @@ private slots:
     void cleanRunsOfLargerPlansGiveNone()
     {
         for (const std::size_t sample : { 0, 1, 3 })
-            for (unsigned seed = 1; seed <= 2; ++seed) {
+            for (unsigned seed = 1; seed <= unsigned(trials(1)); ++seed) {
                 const auto alarms = alarmsOf(evaluatedSample(smallSamples()[sample]), watchedOptions(seed, kSteps));
                 QVERIFY2(alarms.empty(), textOf(alarms).constData());
             }

@@ -2,6 +2,7 @@
 #include "core/plan/plan_io.h"
 #include "core/why/shadow_prices.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include "core/cluster/edits.h"
 
@@ -349,7 +350,8 @@ private slots:
     void whatIsSaidOfARandomPlanIsWhatItsPlansDo()
     {
         int checked = 0;
-        for (unsigned seed = 0; seed < 40; ++seed) {
+        const int plans = test::trials(12);
+        for (unsigned seed = 0; seed < unsigned(plans); ++seed) {
             const auto plan = std::make_shared<const Plan>(test::RandomValidPlan(seed).plan());
             EvaluationWorkspace workspace;
             const auto prices = shadowPrices(plan, builtinCatalogue(), workspace);
@@ -382,7 +384,7 @@ private slots:
                             + std::to_string(seconds(*gpus.plan)))
                             .c_str());
         }
-        QVERIFY(checked > 50);
+        QVERIFY(checked > plans);
     }
 
     void otherObjectivesHavePricesOfTheirOwn()

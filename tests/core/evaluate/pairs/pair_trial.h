@@ -31,7 +31,7 @@ inline unsigned wantedOf(const char *variable, unsigned otherwise)
 }
 inline unsigned plansOfPair()
 {
-    return wantedOf("TRAINYARD_PAIR_PLANS", 500);
+    return wantedOf("TRAINYARD_PAIR_PLANS", 150);
 }
 inline unsigned firstSeedOfPair()
 {

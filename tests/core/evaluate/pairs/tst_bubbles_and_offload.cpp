@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prefill beside what leaves the GPU and beside experts. Five hundred random plans a pair: bytes are conserved,
+// Prefill beside what leaves the GPU and beside experts. Random plans of each pair: bytes are conserved,
 // training is not delayed, or a reason says why not.
 #include "tests/core/evaluate/pairs/pair_trial.h"
 #include "tests/support/test_program.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Many models with shards in host memory, with experts, and with prefill where they leave GPUs idle. Five hundred
-// random plans a pair: bytes are conserved, training is not delayed, or a reason says why not.
+// Many models with shards in host memory, with experts, and with prefill where they leave GPUs idle.
+// Random plans of each pair: bytes are conserved, training is not delayed, or a reason says why not.
 #include "tests/core/evaluate/pairs/pair_trial.h"
 #include "tests/support/test_program.h"
 

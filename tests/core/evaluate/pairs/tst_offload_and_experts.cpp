@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What leaves the GPU beside experts and on unequal GPUs. Five hundred random plans a pair: bytes are conserved,
+// What leaves the GPU beside experts and on unequal GPUs. Random plans of each pair: bytes are conserved,
 // training is not delayed, or a reason says why not.
 #include "tests/core/evaluate/pairs/pair_trial.h"
 #include "tests/support/test_program.h"

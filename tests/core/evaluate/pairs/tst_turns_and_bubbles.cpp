@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prefill and activations off the GPU under pipelines that take turns on the WAN. Five hundred random plans a pair:
+// Prefill and activations off the GPU under pipelines that take turns on the WAN. Random plans of each pair:
 // bytes are conserved, training is not delayed, or a reason says why not.
 #include "tests/core/evaluate/pairs/pair_trial.h"
 #include "tests/support/test_program.h"
