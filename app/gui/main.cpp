@@ -71,7 +71,7 @@ int runWindow(QApplication &application, const Options &options)
     Dialogs dialogs;
 
     const ThemeKind wanted = isPicture ? ThemeKind::Dark : MainWindow::rememberedTheme();
-    applyTheme(application, options.theme.value_or(wanted));
+    applyColours(application, options.theme.value_or(wanted));
     MainWindow window({ document, bridge, effects, catalogue }, recent, dialogs);
     if (isPicture) {
         window.setMinimumSize(0, 0);

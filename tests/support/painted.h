@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // For tests of widgets: waits for a painting, which comes behind all layouts and replots that were put off before it.
 
+#include "tests/support/until.h"
+
 #include <QCoreApplication>
 #include <QEvent>
 #include <QTest>
@@ -32,7 +34,7 @@ inline void untilPainted(QWidget &widget)
     QCoreApplication::processEvents();
     const PaintsOf paints(widget);
     widget.update();
-    QTRY_VERIFY(paints.count() > 0);
+    QVERIFY(until([&] { return paints.count() > 0; }));
 }
 
 } // namespace trainyard::test

@@ -171,7 +171,7 @@ const Theme &theme()
     return current();
 }
 
-void applyTheme(QApplication &application, ThemeKind kind)
+void applyColours(QApplication &application, ThemeKind kind)
 {
     // As the desktop had it before the first theme replaced the palette.
     static const bool isSystemDark = QApplication::palette().color(QPalette::Window).lightness() < 128;
@@ -208,13 +208,23 @@ void applyTheme(QApplication &application, ThemeKind kind)
     application.setPalette(palette);
     QToolTip::setPalette(palette);
     application.setFont(uiFont());
-    application.setStyleSheet(styleSheet(t));
+}
+
+void applyStyleSheet()
+{
+    qApp->setStyleSheet(styleSheet(theme()));
     // Applying a sheet gives some widgets back the palette they had before: those that colour themselves do it again
     // now.
     for (QWidget *widget : QApplication::allWidgets()) {
         QEvent changed(QEvent::PaletteChange);
         QApplication::sendEvent(widget, &changed);
     }
+}
+
+void applyTheme(QApplication &application, ThemeKind kind)
+{
+    applyColours(application, kind);
+    applyStyleSheet();
 }
 
 QFont uiFont(int sizeOffset, QFont::Weight weight)

@@ -38,6 +38,11 @@ struct Theme {
 [[nodiscard]] const Theme &theme();
 /// Sets palette, font and style sheet of the application. System follows the palette's lightness.
 void applyTheme(QApplication &application, ThemeKind kind);
+/// The palette and font of applyTheme() alone. A window that is made before there is a sheet opens in half the time:
+/// under a sheet, each change of a parent styles the whole subtree again.
+void applyColours(QApplication &application, ThemeKind kind);
+/// The sheet that belongs to the colours. MainWindow applies it at the end of its constructor where there is none.
+void applyStyleSheet();
 /// The product's interface font at a size relative to the base (0), in points, with tabular figures where it has them.
 [[nodiscard]] QFont uiFont(int sizeOffset = 0, QFont::Weight weight = QFont::Normal);
 

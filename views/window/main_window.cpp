@@ -138,6 +138,8 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     updateTitle();
     fillRecentMenu();
     m_commands.refresh();
+    if (qApp->styleSheet().isEmpty())
+        applyStyleSheet();
 }
 
 MainWindow::~MainWindow() = default;

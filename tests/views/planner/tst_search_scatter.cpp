@@ -2,6 +2,7 @@
 // The scatter of a search alone: its coordinates, what it draws while 20,000 points come, and what pointer and keys do.
 #include "core/search/search_front.h"
 #include "tests/support/test_program.h"
+#include "views/export/panel_picture.h"
 #include "views/planner/scatter_frame.h"
 #include "views/planner/scatter_marks.h"
 #include "views/planner/search_scatter.h"
@@ -10,6 +11,7 @@
 #include <QApplication>
 #include <QPainter>
 #include <QSignalSpy>
+#include <QSvgRenderer>
 #include <QTest>
 #include <QWheelEvent>
 
@@ -55,6 +57,26 @@ struct Shown {
         return image;
     }
 };
+
+/// The picture that is saved as vectors, as a viewer of such files draws it.
+QImage drawnVectors(SearchScatter &scatter)
+{
+    QSvgRenderer renderer(pictureOf(&scatter, QStringLiteral(".svg")));
+    QImage image(scatter.size(), QImage::Format_RGB32);
+    image.fill(theme().panel);
+    QPainter painter(&image);
+    renderer.render(&painter);
+    return image;
+}
+
+/// Whether anything is drawn around a place: it is not all of one colour.
+bool isMarked(const QImage &image, QPoint at)
+{
+    const QImage around = image.copy(at.x() - 3, at.y() - 3, 7, 7);
+    QImage ground(around.size(), around.format());
+    ground.fill(around.pixelColor(0, 0));
+    return around != ground;
+}
 
 } // namespace
 
@@ -204,7 +226,14 @@ private slots:
         Shown shown;
         shown.scatter.setRows(cloud(40), true);
         shown.scatter.showAll();
-        QVERIFY(shown.scatter.toTsv().count(u'\n') == 41);
+        const QImage drawn = drawnVectors(shown.scatter);
+        for (int i = 0; i < 40; ++i) {
+            const auto at = shown.scatter.positionOf(i);
+            QVERIFY(at);
+            QVERIFY2(isMarked(drawn, at->toPoint()), qPrintable(QString::number(i)));
+        }
+        QVERIFY(!isMarked(drawn, { 130, 120 })); // where no candidate and no line is
+        QCOMPARE(shown.scatter.toTsv().count(u'\n'), 41);
     }
 
     void withoutCandidatesItSaysWhy()

@@ -3,6 +3,7 @@
 // A whole window over a sample, with set answers in place of dialogs and settings in a folder of its own.
 
 #include "core/catalogue/catalogue.h"
+#include "tests/support/until.h"
 #include "views/cluster/cluster_map.h"
 #include "views/panels/number_strip.h"
 #include "views/parts/message_bar.h"
@@ -53,7 +54,8 @@ struct IsolatedSettings {
     QTemporaryDir folder;
     IsolatedSettings()
     {
-        applyTheme(*qApp, ThemeKind::Dark);
+        qApp->setStyleSheet({}); // the window applies it
+        applyColours(*qApp, ThemeKind::Dark);
         QSettings::setDefaultFormat(QSettings::IniFormat);
         QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
     }
@@ -82,12 +84,16 @@ public:
     {
         return QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/%1.trainyard.json").arg(sample);
     }
-    void waitUntilOpen() { QTRY_VERIFY_WITH_TIMEOUT(!document.plan()->cluster.datacenters.empty(), 30000); }
+    void waitUntilOpen()
+    {
+        QVERIFY(test::until([&] { return !document.plan()->cluster.datacenters.empty(); }));
+    }
     /// Until what is shown is the evaluation of the plan that is shown.
     void settle()
     {
-        QTRY_VERIFY_WITH_TIMEOUT(
-            bridge.evaluation() && bridge.evaluation()->plan == document.shownPlan() && !bridge.isStale(), 60000);
+        QVERIFY(test::until([&] {
+            return bridge.evaluation() && bridge.evaluation()->plan == document.shownPlan() && !bridge.isStale();
+        }));
         QApplication::processEvents();
     }
     [[nodiscard]] QString numbers() { return window.workbench().strip->toTsv(); }
