@@ -15,7 +15,7 @@ using namespace trainyard::test;
 
 namespace {
 
-const unsigned kProblems = unsigned(trials(15)), kLimited = unsigned(trials(3)), kInWorlds = unsigned(trials(3));
+const unsigned kProblems = unsigned(trials(10)), kLimited = unsigned(trials(3)), kInWorlds = unsigned(trials(3));
 constexpr unsigned kMostSeeds = 100'000; // of which one in many is a problem
 constexpr std::uint64_t kMostPlans = 1'000, kMostInWorlds = 150;
 constexpr std::array kAll { Objective::Throughput, Objective::Cost, Objective::Energy, Objective::Time,

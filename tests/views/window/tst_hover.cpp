@@ -72,8 +72,7 @@ private slots:
         QTest::addColumn<QString>("sample");
         // One of each kind; scripts/trials takes them all but jobs, which have no strategies of one model, and all
         // systems at once, over which hundreds of hovers take a minute.
-        const QStringList ofCtest { "atlas-three-datacenters", "cephalo-lab", "moe-2x70b-16-a800",
-            "ssdtrain-bert-2xa100" };
+        const QStringList ofCtest { "atlas-three-datacenters", "cephalo-lab", "ssdtrain-bert-2xa100" };
         const bool hasAll = test::trials(1) > 1;
         for (const QString &file :
             QDir(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples")).entryList({ QStringLiteral("*.trainyard.json") }))
