@@ -4,7 +4,7 @@
 // by the searchers that all evaluations share, and arrive as they are done. Works only while someone looks. Lives on
 // the GUI thread.
 
-#include "core/advice/sharing_results.h"
+#include "core/evaluation/advice/sharing_results.h"
 #include "models/watched_worker.h"
 
 #include <memory>

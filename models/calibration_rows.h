@@ -3,7 +3,7 @@
 // What a run teaches beside what the plan has taken already, as rows; and the plans in which one is taken or removed.
 // Pure functions of a proposal and a plan.
 
-#include "core/calibrate/calibrate.h"
+#include "core/runs/calibrate/calibrate.h"
 
 #include <QString>
 #include <QStringList>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/config_model.h"
 
-#include "core/catalogue/parse.h"
+#include "core/facts/catalogue/parse.h"
 
 #include <QDir>
 #include <QFileInfo>

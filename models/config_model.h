@@ -4,7 +4,7 @@
 // file the shape came from. Any thread.
 
 #include "core/base/error.h"
-#include "core/workload/model_spec.h"
+#include "core/facts/workload/model_spec.h"
 
 #include <QString>
 

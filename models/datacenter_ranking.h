@@ -5,9 +5,9 @@
 // of a drag does not stop a running ranking, because stopping at every move would starve the screen; a committed plan
 // does. Works only while someone looks. Lives on the GUI thread.
 
-#include "core/advice/evaluator.h"
+#include "core/evaluation/advice/evaluator.h"
 #include "core/base/newest_worker.h"
-#include "core/selection/selection.h"
+#include "core/evaluation/selection/selection.h"
 
 #include <QObject>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/dropped_file.h"
 
-#include "core/plan/embedded_plan.h"
-#include "core/sweep/sweep_table.h"
-#include "core/telemetry/read_sources.h"
+#include "core/facts/plan/embedded_plan.h"
+#include "core/planner/sweep/sweep_table.h"
+#include "core/runs/telemetry/read_sources.h"
 #include "models/plan_store.h"
 
 #include <QFileInfo>

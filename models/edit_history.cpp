@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/edit_history.h"
 
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "models/effects.h"
 #include "models/plan_command.h"
 #include "models/text/format.h"

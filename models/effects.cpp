@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/effects.h"
 
-#include "core/advice/resources.h"
-#include "core/plan/job_schedulers.h"
-#include "core/report/because.h"
-#include "core/why/shadow_prices.h"
+#include "core/evaluation/advice/resources.h"
+#include "core/facts/plan/job_schedulers.h"
+#include "core/evaluation/report/because.h"
+#include "core/planner/sensitivity/shadow_prices.h"
 
 #include <algorithm>
 #include <functional>

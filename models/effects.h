@@ -4,7 +4,7 @@
 // alternatives of the newest plan are evaluated in the background; tables arrive on this object's thread at most 30
 // times a second, and none before edits have rested, so that a drag has the machine to itself. Lives on the GUI thread.
 
-#include "core/advice/alternatives.h"
+#include "core/evaluation/advice/alternatives.h"
 #include "models/watched_worker.h"
 
 #include <QString>
@@ -25,7 +25,7 @@ struct Effect {
     bool feasible = true;
     double memoryBytes = 0, capacityBytes = 0; // of the fullest GPU; 0 = unknown
     std::string reason; // why it is infeasible or could not be evaluated
-    std::string because; // what makes the difference, half a sentence (core/report/because.h); may be empty
+    std::string because; // what makes the difference, half a sentence (core/evaluation/report/because.h); may be empty
     bool isOfJobs = false; // the time is that of all jobs
 };
 
@@ -54,7 +54,7 @@ struct EffectTable {
     std::map<std::string, Effect> strategies; // by Alternative::id, as far as evaluated
     std::vector<RankedPart> parts; // better parts that help, largest gain first
     std::size_t partsLeftOut = 0; // further ones that are not evaluated
-    std::vector<RankedPart> retired; // GPUs that do not pay, most saved per token first (core/why)
+    std::vector<RankedPart> retired; // GPUs that do not pay, most saved per token first (core/planner/sensitivity)
     bool complete = false; // nothing more will come for this plan
 
     /// Of the fix that leads to an equal plan; nullptr where it is not known yet.

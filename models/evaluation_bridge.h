@@ -3,7 +3,7 @@
 // Between the window and the evaluation worker: plans go out, evaluations come back on the GUI thread, never an older
 // one after a newer. The last evaluation stays until the next; meanwhile it is stale. Holds the pinned baseline.
 
-#include "core/advice/evaluator.h"
+#include "core/evaluation/advice/evaluator.h"
 #include "models/background_queue.h"
 
 #include <QObject>

@@ -3,7 +3,7 @@
 // Where the experts of the evaluation that is shown live: worked out when somebody asks, once a stage, and forgotten
 // with the evaluation. GUI thread.
 
-#include "core/evaluate/expert_places.h"
+#include "core/evaluation/evaluate/expert_places.h"
 
 #include <map>
 #include <memory>

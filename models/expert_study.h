@@ -3,7 +3,7 @@
 // MoNTA's comparison of exchanges with experts, live: points are worked out in the background, by the searchers that
 // all evaluations share, and arrive as they are done. Works only while someone looks. Lives on the GUI thread.
 
-#include "core/advice/expert_comparison.h"
+#include "core/evaluation/advice/expert_comparison.h"
 #include "models/watched_worker.h"
 
 #include <memory>

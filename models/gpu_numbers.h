@@ -3,7 +3,7 @@
 // GPUs by their numbers in the order of the cluster, from 0: as a person writes and reads them, and where each of them
 // is. Pure functions.
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 
 #include <QString>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/gpu_shares.h"
 
-#include "core/placement/degrees.h"
-#include "core/placement/pool_parts.h"
+#include "core/iteration/placement/degrees.h"
+#include "core/iteration/placement/pool_parts.h"
 #include "models/text/format.h"
 #include "models/text/gpu_name.h"
 

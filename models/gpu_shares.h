@@ -3,7 +3,7 @@
 // What each set of equal GPUs got of the work and of the states, read off an evaluation: also where everything is
 // even, since unequal GPUs then wait for each other. And the plans in which a share is pinned. Pure functions.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/job_advice.h"
 
-#include "core/advice/job_comparison.h"
+#include "core/evaluation/advice/job_comparison.h"
 #include "models/job_edits.h"
 #include "models/text/format.h"
 

@@ -7,8 +7,8 @@
 //   JobEdit edit = withJobsPaused(plan, { 2 }, true);   // { next plan, "Pause gpt-3-1.3b, batch 16" }
 //   if (edit) document.apply(edit.plan, edit.text);
 
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan.h"
 
 #include <QString>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/job_rows.h"
 
-#include "core/plan/enum_names.h"
+#include "core/facts/plan/enum_names.h"
 #include "models/gpu_numbers.h"
 #include "models/text/duration.h"
 #include "models/text/format.h"

@@ -4,7 +4,7 @@
 // costs, whether its deadline is met; and what all of them come to beside what bounds them. Pure functions of a plan
 // and, where there is one, of an evaluation of it or of one that is tried (jobs are found there by name).
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 

@@ -4,7 +4,7 @@
 // fewer GPUs. Parts arrive as they are done, worked out in the background by the searchers that all evaluations share.
 // Solvers run only where somebody asks for them. Works only while someone looks. Lives on the GUI thread.
 
-#include "core/advice/job_comparison.h"
+#include "core/evaluation/advice/job_comparison.h"
 #include "models/watched_worker.h"
 
 #include <memory>

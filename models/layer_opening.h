@@ -3,7 +3,7 @@
 // The expert layer of the plan that is shown, opened: its works, times and spans, found in the background while someone
 // looks. Of evaluations that come meanwhile only the newest is opened next. Lives on the GUI thread.
 
-#include "core/evaluate/expert_layer.h"
+#include "core/evaluation/evaluate/expert_layer.h"
 #include "models/background_queue.h"
 
 #include <functional>

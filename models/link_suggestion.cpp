@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/link_suggestion.h"
 
-#include "core/catalogue/zone_network.h"
-#include "core/cluster/distance.h"
-#include "core/cluster/likely_link.h"
+#include "core/facts/catalogue/zone_network.h"
+#include "core/facts/cluster/distance.h"
+#include "core/facts/cluster/likely_link.h"
 #include "models/text/source_words.h"
 
 #include <QCoreApplication>

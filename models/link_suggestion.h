@@ -3,8 +3,8 @@
 // What a new WAN link starts from: the catalogue's published round trip of the nearest regions, or one that the
 // distance makes likely, and in words where it comes from. Any thread.
 
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan.h"
 
 #include <QString>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/live_document_internal.h"
 
-#include "core/telemetry/recording_file.h"
+#include "core/runs/telemetry/recording_file.h"
 #include "models/live_words.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // A snapshot of a live session made into a run, and what is picked from it. Pure but for the feed; beside the GUI
 // thread.
 
-#include "core/watch/watchman.h"
+#include "core/live/alarms/watchman.h"
 #include "models/live_feed.h"
 
 namespace trainyard {

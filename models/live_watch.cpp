@@ -2,7 +2,7 @@
 #include "models/live_watch.h"
 
 #include "core/live/batch.h"
-#include "core/overlay/plan_notes.h"
+#include "core/runs/overlay/plan_notes.h"
 
 #include <QDateTime>
 

@@ -3,7 +3,7 @@
 // The watchman of a live run, beside the GUI thread: is shown each newer overlay, and tells alarms and the figures of
 // all steps. One look at a time; of overlays that come meanwhile the newest is looked at. GUI thread.
 
-#include "core/watch/watchman.h"
+#include "core/live/alarms/watchman.h"
 #include "models/background_queue.h"
 
 #include <QObject>

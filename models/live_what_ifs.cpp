@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/live_what_ifs.h"
 
-#include "core/advice/run_pool.h"
-#include "core/evaluate/run.h"
-#include "core/overlay/link_rates.h"
+#include "core/evaluation/advice/run_pool.h"
+#include "core/evaluation/evaluate/run.h"
+#include "core/runs/overlay/link_rates.h"
 
 #include <algorithm>
 #include <exception>

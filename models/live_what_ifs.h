@@ -4,8 +4,8 @@
 // evaluations share, the likeliest first. Answers come one by one; asking again stops what is under way. GUI thread.
 
 #include "core/base/newest_worker.h"
-#include "core/catalogue/catalogue.h"
-#include "core/watch/what_if.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/live/alarms/what_if.h"
 
 #include <QObject>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/make_overlay.h"
 
-#include "core/overlay/curves.h"
+#include "core/runs/overlay/curves.h"
 
 #include <algorithm>
 #include <utility>

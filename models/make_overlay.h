@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run laid under a plan, against another run, or both at once. Pure; beside the GUI thread.
 
-#include "core/overlay/verdict.h"
+#include "core/runs/overlay/verdict.h"
 #include "models/measured_lanes.h"
 
 #include <memory>

@@ -4,7 +4,7 @@
 // painters need no index (column_walk.h), made once when a run is laid under the plan. A measured row has several
 // tracks, one in front of the other, since a GPU computes and communicates at once. Immutable behind its pointer.
 
-#include "core/overlay/run_overlay.h"
+#include "core/runs/overlay/run_overlay.h"
 
 #include <span>
 #include <vector>

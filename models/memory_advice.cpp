@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/memory_advice.h"
 
-#include "core/placement/stage_source.h"
+#include "core/iteration/placement/stage_source.h"
 
 #include <functional>
 

@@ -3,8 +3,8 @@
 // What to do about the memory of the plan that is shown, live: where it does not fit, the steps that make it fit; where
 // it does, what its headroom is good for. Searched in the background while someone looks. Lives on the GUI thread.
 
-#include "core/ladder/fit.h"
-#include "core/ladder/purchases.h"
+#include "core/evaluation/memory_fit/fit.h"
+#include "core/evaluation/memory_fit/purchases.h"
 #include "models/effects.h"
 #include "models/watched_worker.h"
 

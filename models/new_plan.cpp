@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/new_plan.h"
 
-#include "core/workload/model_math.h"
+#include "core/facts/workload/model_math.h"
 #include "models/link_suggestion.h"
 #include "models/text/plain_id.h"
 

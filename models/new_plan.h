@@ -3,8 +3,8 @@
 // A plan before it is one: the few things that the sheet for a new plan asks for, and the plan that they make. Links
 // between all sites come by themselves, with published round trips where there are any. Plain values; any thread.
 
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan.h"
 
 #include <QString>
 

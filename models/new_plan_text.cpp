@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/new_plan_text.h"
 
-#include "core/placement/degrees.h"
+#include "core/iteration/placement/degrees.h"
 #include "models/text/format.h"
 
 #include <QCoreApplication>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/plan_command.h"
 
-#include "core/plan/plan_diff.h"
+#include "core/facts/plan/plan_diff.h"
 
 #include <QCoreApplication>
 

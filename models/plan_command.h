@@ -3,7 +3,7 @@
 // The only undo command: from one plan to the next. Successive commands with the same merge key become one; one that
 // ends where it began removes itself. GUI thread.
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 
 #include <QUndoCommand>
 

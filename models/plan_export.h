@@ -4,8 +4,8 @@
 // plan itself, the command that starts it. The same writers as trainyard-cli uses; never half a file. Any thread: an
 // evaluation does not change.
 
-#include "core/evaluate/evaluation.h"
-#include "core/launch/launch.h"
+#include "core/evaluation/evaluate/evaluation.h"
+#include "core/runs/launch/launch.h"
 
 #include <QByteArray>
 #include <QString>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/plan_of_run.h"
 
-#include "core/catalogue/catalogue.h"
-#include "core/imports/plan_from_recording.h"
-#include "core/workload/model_spec.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/runs/imports/plan_from_recording.h"
+#include "core/facts/workload/model_spec.h"
 #include "models/text/format.h"
 
 #include <QCoreApplication>

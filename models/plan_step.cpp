@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/plan_step.h"
 
-#include "core/placement/degrees.h"
+#include "core/iteration/placement/degrees.h"
 
 namespace trainyard {
 

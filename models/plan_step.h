@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a step from one plan to the next means beside its time and its memory: whether it is to be had at all, and
 // whether another setting stands in the way. Whether the model learns otherwise is known of each key:
-// core/plan/key_list.h. Pure functions, any thread.
+// core/facts/plan/key_list.h. Pure functions, any thread.
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 
 #include <optional>
 

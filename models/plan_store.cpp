@@ -2,8 +2,8 @@
 #include "models/plan_store.h"
 
 #include "core/base/text_file.h"
-#include "core/plan/embedded_plan.h"
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/embedded_plan.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <QCryptographicHash>
 #include <QDir>

@@ -4,7 +4,7 @@
 // GUI thread; every answer comes as a signal.
 
 #include "core/base/error.h"
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 #include "models/background_queue.h"
 
 #include <QByteArray>

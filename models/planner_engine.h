@@ -3,7 +3,7 @@
 // What the planner of the window asks of the core, as functions, so that a test may answer in its place: the search,
 // the steps to a found plan, and the worlds that a plan may meet. Values; functions are called on threads of the pool.
 
-#include "core/search/steps.h"
+#include "core/planner/search/steps.h"
 
 #include <functional>
 

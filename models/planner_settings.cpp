@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/planner_settings.h"
 
-#include "core/plan/key_list.h"
+#include "core/facts/plan/key_list.h"
 
 #include <QSettings>
 #include <QStringList>

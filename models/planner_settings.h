@@ -4,7 +4,7 @@
 // program's settings between sessions. Ids of datacenters and names of worlds that a plan lacks are left out of its
 // search and kept for the next plan that has them.
 
-#include "core/search/search.h"
+#include "core/planner/search/search.h"
 
 #include <set>
 #include <string>

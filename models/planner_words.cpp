@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/planner_words.h"
 
-#include "core/plan/plan_diff.h"
-#include "core/report/comparison.h"
-#include "core/search/search_front.h"
+#include "core/facts/plan/plan_diff.h"
+#include "core/evaluation/report/comparison.h"
+#include "core/planner/search/search_front.h"
 #include "models/text/duration.h"
 #include "models/text/format.h"
 

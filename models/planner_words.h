@@ -3,7 +3,7 @@
 // What the planner's page says, as pure functions of plans, rows and progress: objectives, states, how far it is, what
 // a candidate changes, which constraint binds. And the front of the rows. Any thread.
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 #include "models/plan_search.h"
 
 #include <QString>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/recovery.h"
 
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 #include "models/plan_store.h"
 #include "models/text/format.h"
 

@@ -4,7 +4,7 @@
 // written to a state folder, one file for each running window, and what a window that is gone left there is offered at
 // the next start. GUI thread; files are read and written in the background.
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 #include "models/background_queue.h"
 
 #include <QDateTime>

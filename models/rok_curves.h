@@ -4,7 +4,7 @@
 // background, and the curves arrive as they grow. Each curve ends one size after it no longer fits. Lives on the GUI
 // thread.
 
-#include "core/advice/rok.h"
+#include "core/evaluation/advice/rok.h"
 #include "models/watched_worker.h"
 
 #include <QString>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/run_document.h"
 
-#include "core/telemetry/recording_file.h"
+#include "core/runs/telemetry/recording_file.h"
 #include "models/read_run.h"
 #include "models/run_document_internal.h"
 

@@ -5,9 +5,9 @@
 // instead of the plan. Watched folders are read again when their files change. Nothing here belongs to the plan, so
 // nothing is undone. GUI thread.
 
-#include "core/overlay/run_overlay.h"
-#include "core/overlay/verdict.h"
-#include "core/telemetry/read_sources.h"
+#include "core/runs/overlay/run_overlay.h"
+#include "core/runs/overlay/verdict.h"
+#include "core/runs/telemetry/read_sources.h"
 #include "models/background_queue.h"
 #include "models/measured_lanes.h"
 

@@ -2,7 +2,7 @@
 #include "models/sweep_results.h"
 
 #include "core/base/pareto_front.h"
-#include "core/plan/key_list.h"
+#include "core/facts/plan/key_list.h"
 #include "models/text/format.h"
 
 #include <algorithm>

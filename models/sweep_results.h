@@ -3,7 +3,7 @@
 // The rows of a sweep as a window shows them: read beside it, with a column a varied key and a metric that has values,
 // each with its name, its texts and which way is better; the front of two of them; the plan of a row. GUI thread.
 
-#include "core/sweep/sweep_table.h"
+#include "core/planner/sweep/sweep_table.h"
 #include "models/background_queue.h"
 
 #include <QObject>

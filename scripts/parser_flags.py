@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lists the options that a framework's command line takes, for the tests of `export --to`.
 
-    scripts/parser_flags.py megatron CHECKOUT COMMIT > tests/core/launch/megatron_flags.txt
-    scripts/parser_flags.py torchtitan CHECKOUT COMMIT > tests/core/launch/torchtitan_flags.txt
+    scripts/parser_flags.py megatron CHECKOUT COMMIT > tests/core/runs/launch/megatron_flags.txt
+    scripts/parser_flags.py torchtitan CHECKOUT COMMIT > tests/core/runs/launch/torchtitan_flags.txt
 
 Reads the sources without running them: calls of add_argument with literal names, and the fields of the dataclasses that
 both parsers make options from. A line is `--name HOW [CHOICE ...]`, HOW one of switch, one (a value), many (values) and

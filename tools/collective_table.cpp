@@ -6,7 +6,7 @@
 
 #include "core/base/output_file.h"
 #include "core/base/text_file.h"
-#include "core/validation/collective_rows.h"
+#include "core/evaluation/validation/collective_rows.h"
 
 #include <iostream>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fits the kernel time models (core/cost) to tables of measured kernels and writes kernels.json:
+// Fits the kernel time models (core/iteration/cost) to tables of measured kernels and writes kernels.json:
 //
 //   fit-kernels FOLDER resources/catalog/kernels.json DATE
 //
 // FOLDER holds kernel_gemm.json, aiconfigurator_gemm_bf16.json, kernel_attention_prefill.json and
 // kernel_moe_grouped_gemm.json. Every fifth row is held out and only judged; residuals are written with the curves.
 
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "tools/fit_kernels/fitting.h"
 
 #include <fstream>

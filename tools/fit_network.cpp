@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fits the links inside a node (core/network/collectives.h) to measured collectives, and TCP between a cloud's machines
+// Fits the links inside a node (core/facts/network/collectives.h) to measured collectives, and TCP between a cloud's machines
 // to measured transfers, and writes them into network.json, whose other entries stay as they are:
 //
 //   fit-network FOLDER resources/catalog/network.json DATE
@@ -7,9 +7,9 @@
 // FOLDER holds aiconfigurator_nccl.json (messages in elements: half is two bytes), collective_deepep.json and
 // sailor_gcp_network.json. Every fifth row is held out and only judged.
 
-#include "core/catalogue/catalogue.h"
-#include "core/experts/fan_out.h"
-#include "core/network/collectives.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/systems/experts/fan_out.h"
+#include "core/facts/network/collectives.h"
 #include "tools/fit_kernels/fitting.h"
 #include "tools/fit_network/tcp_fit.h"
 

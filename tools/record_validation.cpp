@@ -5,7 +5,7 @@
 //   record-validation REPOSITORY YEAR-MONTH
 
 #include "core/base/output_file.h"
-#include "core/validation/validation_report.h"
+#include "core/evaluation/validation/validation_report.h"
 #include "tools/fits/confidence_fit.h"
 #include "tools/fits/reached.h"
 

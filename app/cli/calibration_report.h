@@ -3,7 +3,7 @@
 // What `telemetry calibrate` tells of a run's factors: a table for people, and JSON that it reads back for other plans.
 // Pure functions.
 
-#include "core/calibrate/calibrate.h"
+#include "core/runs/calibrate/calibrate.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 
-#include "core/report/catalogue_listing.h"
+#include "core/evaluation/report/catalogue_listing.h"
 
 namespace trainyard::cli {
 

@@ -3,7 +3,7 @@
 
 #include "core/base/output_file.h"
 #include "core/base/printable.h"
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <filesystem>
 #include <fstream>

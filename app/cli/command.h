@@ -4,7 +4,7 @@
 // exit codes. One command, one .cpp file, one `add…Command` function that hangs it into the parser. Main thread only.
 
 #include "app/cli/parser.h"
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 
 #include <string>
 #include <vector>

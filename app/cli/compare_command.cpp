@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 
-#include "core/report/comparison.h"
+#include "core/evaluation/report/comparison.h"
 
 #include <algorithm>
 

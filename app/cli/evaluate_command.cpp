@@ -3,12 +3,12 @@
 #include "app/cli/outputs.h"
 
 #include "core/base/output_file.h"
-#include "core/report/chrome_trace.h"
-#include "core/report/job_csv.h"
-#include "core/report/markdown_report.h"
-#include "core/report/metrics_json.h"
-#include "core/report/metrics_table.h"
-#include "core/report/timeline_csv.h"
+#include "core/evaluation/report/chrome_trace.h"
+#include "core/evaluation/report/job_csv.h"
+#include "core/evaluation/report/markdown_report.h"
+#include "core/evaluation/report/metrics_json.h"
+#include "core/evaluation/report/metrics_table.h"
+#include "core/evaluation/report/timeline_csv.h"
 
 namespace trainyard::cli {
 

@@ -2,14 +2,14 @@
 #include "app/cli/command.h"
 #include "app/cli/signals.h"
 
-#include "core/advice/alternatives.h"
-#include "core/evaluate/run_cache.h"
-#include "core/report/because.h"
-#include "core/report/explanation.h"
-#include "core/report/job_comparison_report.h"
-#include "core/report/sharing_report.h"
-#include "core/selection/selection.h"
-#include "core/why/shadow_prices.h"
+#include "core/evaluation/advice/alternatives.h"
+#include "core/evaluation/evaluate/run_cache.h"
+#include "core/evaluation/report/because.h"
+#include "core/evaluation/report/explanation.h"
+#include "core/evaluation/report/job_comparison_report.h"
+#include "core/evaluation/report/sharing_report.h"
+#include "core/evaluation/selection/selection.h"
+#include "core/planner/sensitivity/shadow_prices.h"
 
 #include <iostream>
 

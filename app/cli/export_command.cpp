@@ -4,9 +4,9 @@
 
 #include "core/base/output_file.h"
 #include "core/base/printable.h"
-#include "core/launch/launch.h"
-#include "core/report/chrome_trace.h"
-#include "core/report/timeline_csv.h"
+#include "core/runs/launch/launch.h"
+#include "core/evaluation/report/chrome_trace.h"
+#include "core/evaluation/report/timeline_csv.h"
 
 #include <algorithm>
 #include <iostream>

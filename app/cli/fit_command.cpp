@@ -3,10 +3,10 @@
 #include "app/cli/outputs.h"
 #include "app/cli/signals.h"
 
-#include "core/ladder/fit.h"
-#include "core/ladder/purchases.h"
-#include "core/plan/plan_io.h"
-#include "core/report/ladder_report.h"
+#include "core/evaluation/memory_fit/fit.h"
+#include "core/evaluation/memory_fit/purchases.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/evaluation/report/ladder_report.h"
 
 #include <algorithm>
 #include <iostream>

@@ -8,10 +8,10 @@
 #include "app/cli/signals.h"
 
 #include "core/base/output_file.h"
-#include "core/catalogue/catalogue.h"
-#include "core/imports/plan_from_recording.h"
-#include "core/plan/plan_io.h"
-#include "core/telemetry/recording_file.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/runs/imports/plan_from_recording.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/runs/telemetry/recording_file.h"
 
 #include <filesystem>
 

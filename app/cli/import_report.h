@@ -3,7 +3,7 @@
 // What `import` tells: which files were taken and as what, what was assumed, what was left out of them and which were
 // refused. Pure functions.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 // would destroy it.
 
 #include "core/base/error.h"
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 #include "app/cli/pdf_report.h"
 
 #include "core/base/error.h"
-#include "core/plan/embedded_plan.h"
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/embedded_plan.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 // A report as PDF, which needs fonts: trainyard-cli has none and asks the program `trainyard` beside it, without a
 // display.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <string>
 

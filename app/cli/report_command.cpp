@@ -4,8 +4,8 @@
 #include "app/cli/pdf_report.h"
 
 #include "core/base/output_file.h"
-#include "core/report/html_report.h"
-#include "core/report/markdown_report.h"
+#include "core/evaluation/report/html_report.h"
+#include "core/evaluation/report/markdown_report.h"
 
 namespace trainyard::cli {
 

@@ -2,7 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/signals.h"
 
-#include "core/report/rok_report.h"
+#include "core/evaluation/report/rok_report.h"
 
 #include <iostream>
 

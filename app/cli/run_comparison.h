@@ -3,7 +3,7 @@
 // A run beside a plan or another run, as `telemetry compare` prints it: the difference table, steps, stragglers and
 // slow links. Pure functions.
 
-#include "core/overlay/run_overlay.h"
+#include "core/runs/overlay/run_overlay.h"
 
 #include <string>
 

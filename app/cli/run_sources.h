@@ -3,7 +3,7 @@
 // Files and folders of a run, as commands read them: with progress on a terminal, until the first Ctrl-C. Main thread
 // only.
 
-#include "core/telemetry/read_sources.h"
+#include "core/runs/telemetry/read_sources.h"
 
 #include <string>
 #include <vector>

@@ -2,9 +2,9 @@
 #include "app/cli/command.h"
 
 #include "core/live/stream_lines.h"
-#include "core/plan/plan_io.h"
-#include "core/report/metrics_json.h"
-#include "core/telemetry/recording_file.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/evaluation/report/metrics_json.h"
+#include "core/runs/telemetry/recording_file.h"
 
 namespace trainyard::cli {
 

@@ -4,7 +4,7 @@
 // thread only.
 
 #include "app/cli/parser.h"
-#include "core/sweep/run_sweep.h"
+#include "core/planner/sweep/run_sweep.h"
 
 #include <string>
 #include <vector>

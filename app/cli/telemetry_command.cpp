@@ -7,8 +7,8 @@
 
 #include "core/base/printable.h"
 #include "core/base/ranges_text.h"
-#include "core/report/text_table.h"
-#include "core/telemetry/summarize.h"
+#include "core/evaluation/report/text_table.h"
+#include "core/runs/telemetry/summarize.h"
 
 #include <algorithm>
 #include <cstdio>

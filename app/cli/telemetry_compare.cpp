@@ -5,7 +5,7 @@
 #include "app/cli/run_sources.h"
 #include "app/cli/signals.h"
 
-#include "core/telemetry/source_stream.h"
+#include "core/runs/telemetry/source_stream.h"
 
 #include <filesystem>
 #include <limits>

@@ -12,7 +12,7 @@
 #include "core/base/printable.h"
 #include "core/base/words.h"
 #include "core/live/session.h"
-#include "core/telemetry/recording_file.h"
+#include "core/runs/telemetry/recording_file.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,7 +3,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/signals.h"
 
-#include "core/validation/validation_report.h"
+#include "core/evaluation/validation/validation_report.h"
 
 #include <algorithm>
 #include <iostream>

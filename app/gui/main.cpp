@@ -8,7 +8,7 @@
 #include "app/gui/screenshot.h"
 #include "core/base/output_file.h"
 #include "core/base/printable.h"
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "views/layer/layer_page.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/gpu_shares_panel.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/report.h"
 
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "core/base/printable.h"
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 #include "views/export/pdf_report.h"
 
 #include <QDir>

@@ -5,7 +5,7 @@
 // (its default; --enable-recovery has it go on), the file is valid and --resume goes on with it.
 
 #include "app/sweep/messages.h"
-#include "core/sweep/run_sweep.h"
+#include "core/planner/sweep/run_sweep.h"
 
 #include <chrono>
 

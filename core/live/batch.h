@@ -3,7 +3,7 @@
 // What a live source has told in one go, and who tells it: a small recording with the sender's times. Batches go from
 // decoders into the store (store.h); nothing else of a source is kept.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <functional>
 

@@ -3,7 +3,7 @@
 
 #include "core/base/units.h"
 #include "core/base/words.h"
-#include "core/telemetry/sample_names.h"
+#include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>
 #include <cmath>

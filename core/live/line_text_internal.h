@@ -3,7 +3,7 @@
 // Builds one line of a stream: keys with their values, in the order in which they are told. Numbers as from_chars gives
 // them back; a double that is none is null, an infinite one a word in quotes.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <charconv>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "core/live/recording_slices.h"
 
 #include "core/base/units.h"
-#include "core/telemetry/sample_names.h"
+#include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 // up to the whole. What has no moment (arguments, benchmarks, machines) is in the first. Spans, collectives and steps
 // count from their ends, samples by step from the end of their step. One thread; the recording outlives it.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <unordered_map>
 

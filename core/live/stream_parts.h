@@ -3,7 +3,7 @@
 // What a recording has to tell as a stream, in the order of its moments: events of one list that end near each other
 // share a line, and none of a step is told with those of the next one. The recording has to outlive it.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <vector>
 

@@ -2,8 +2,8 @@
 #include "models/text/calibration_text.h"
 
 #include "core/base/number_text.h"
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan.h"
 #include "models/text/format.h"
 #include "models/text/gpu_name.h"
 #include "models/text/utf8.h"

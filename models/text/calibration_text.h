@@ -3,7 +3,7 @@
 // Factors that a recording taught, in words: what they are about, their value with its error, what they rest on. One
 // wording for the page of a run, the undo list and the confidence label. Pure functions.
 
-#include "core/plan/calibration.h"
+#include "core/facts/plan/calibration.h"
 
 #include <QString>
 

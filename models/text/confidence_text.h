@@ -3,7 +3,7 @@
 // How far an iteration time is to be trusted, in words: one wording for strip, status line and problems. Pure
 // functions.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 

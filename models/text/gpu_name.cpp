@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/text/gpu_name.h"
 
-#include "core/catalogue/catalogue.h"
-#include "core/hardware/gpu_name.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/hardware/gpu_name.h"
 
 #include <QStringList>
 

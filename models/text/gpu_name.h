@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a pool's GPUs are called where there is little room. Pure functions, any thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 

@@ -3,7 +3,7 @@
 // What one validation run found, as every view reads it: rows, results, summaries, gates, and what was left out.
 // Made by ValidationRunner on its thread; an immutable value from then on.
 
-#include "core/validation/validation_report.h"
+#include "core/evaluation/validation/validation_report.h"
 
 #include <QString>
 

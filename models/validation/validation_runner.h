@@ -3,7 +3,7 @@
 // Runs a validation when asked to, in the background, and delivers what it found as one immutable value. A new run
 // stops the one under way. Lives on the GUI thread.
 
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "models/background_queue.h"
 #include "models/validation/validated_rows.h"
 

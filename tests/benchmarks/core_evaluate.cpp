@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The way from a plan to its numbers on real plans: a whole evaluation, the closed form, and what a step of a drag
 // costs.
-#include "core/advice/alternatives.h"
-#include "core/advice/evaluate.h"
-#include "core/advice/run_pool.h"
-#include "core/cluster/edits.h"
-#include "core/evaluate/estimate.h"
-#include "core/layouts/placements.h"
-#include "core/placement/place.h"
-#include "core/plan/plan_io.h"
-#include "core/selection/selection.h"
+#include "core/evaluation/advice/alternatives.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/evaluation/advice/run_pool.h"
+#include "core/facts/cluster/edits.h"
+#include "core/evaluation/evaluate/estimate.h"
+#include "core/iteration/layouts/placements.h"
+#include "core/iteration/placement/place.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/evaluation/selection/selection.h"
 
 #include <benchmark/benchmark.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A layer of experts: found among those remembered, which costing does for each stage and pass of each plan around a
 // plan, and simulated anew.
-#include "core/experts/layer.h"
+#include "core/systems/experts/layer.h"
 
-#include "core/advice/evaluate.h"
-#include "core/cluster/edits.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/cluster/edits.h"
 
 #include <benchmark/benchmark.h>
 

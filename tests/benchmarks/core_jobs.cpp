@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Many models on the same GPUs: 1,000 jobs, which a planner waits for, and 50, which it moves. "units" counts those
 // that compute; with transfers each has up to two more spans.
-#include "core/jobs/run_jobs.h"
+#include "core/systems/jobs/run_jobs.h"
 
 #include <benchmark/benchmark.h>
 

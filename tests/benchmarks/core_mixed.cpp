@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shares of unequal GPUs, planned anew at every step of a drag: the lab cluster of Cephalo's profile by both searches,
 // 64 GPUs of up to four types with 512 samples, and 512 GPUs with 2,048.
-#include "core/mixed/profile_tables.h"
-#include "core/mixed/shares.h"
+#include "core/systems/unequal_gpus/profile_tables.h"
+#include "core/systems/unequal_gpus/shares.h"
 
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The controller of prefill in bubbles on the size that a live view asks for: 10,000 requests over an iteration of
 // 1,024 GPUs.
-#include "core/prefill/controller.h"
+#include "core/iteration/prefill/controller.h"
 
 #include <benchmark/benchmark.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sailor's published cases: our search with the decisions that Sailor has, and the re-stated planners. The search is to
 // take less than a second.
-#include "core/plan/plan_io.h"
-#include "core/rivals/rivals.h"
-#include "core/search/search.h"
-#include "tests/core/rivals/decisions.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/planner/rivals/rivals.h"
+#include "core/planner/search/search.h"
+#include "tests/core/planner/rivals/decisions.h"
 
 #include <benchmark/benchmark.h>
 

@@ -4,9 +4,9 @@
 // included.
 #include "tests/support/optimizer_space.h"
 
-#include "core/plan/plan_io.h"
-#include "core/score/batch_runner.h"
-#include "core/score/scorer.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/planner/score/batch_runner.h"
+#include "core/planner/score/scorer.h"
 
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The shortest order of units by a solver, which runs as a program of its own: of sets as small as can be compared with
 // brute force, and of twelve models.
-#include "core/jobs/shard_milp.h"
+#include "core/systems/jobs/shard_milp.h"
 
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Traces of a profiler from their file to the recording, by one thread: 320 MB of events of a real trace without Python
 // functions, one copy after the other with later times. Without the folder of real traces, of events like its own.
-#include "core/telemetry/read_sources.h"
+#include "core/runs/telemetry/read_sources.h"
 
 #include <benchmark/benchmark.h>
 #include <zlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The scatter of the planner with 20,000 candidates at the size that it has at 1440×900: a frame in which some came,
 // one under a moving pointer, one of a zoom, which draws all anew. 60 frames a second are 16.7 ms each.
-#include "core/search/search_front.h"
+#include "core/planner/search/search_front.h"
 #include "views/planner/search_scatter.h"
 
 #include <QApplication>

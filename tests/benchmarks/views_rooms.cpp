@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What timeline and curves cost the GUI thread at an edit, apart from the rest of the window: a new evaluation of a
 // sample arrives, is laid out, painted and flushed. In the sizes that they have at 1440×900.
-#include "core/advice/evaluate.h"
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan_io.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan_io.h"
 #include "views/plots/curves_panel.h"
 #include "views/timeline/timeline_view.h"
 

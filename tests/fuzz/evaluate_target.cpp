@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/evaluate_target.h"
 
-#include "core/advice/evaluate.h"
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan_io.h"
-#include "core/report/metrics_json.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/evaluation/report/metrics_json.h"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/live_checks.h"
 
-#include "core/overlay/run_steps.h"
-#include "core/telemetry/file/check_recording.h"
-#include "core/telemetry/recording_file.h"
+#include "core/runs/overlay/run_steps.h"
+#include "core/runs/telemetry/file/check_recording.h"
+#include "core/runs/telemetry/recording_file.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include "core/live/stream_lines.h"
 #include "tests/core/live/decoding.h"
 #include "tests/core/live/told_run.h"
-#include "tests/core/telemetry/random_recording.h"
+#include "tests/core/runs/telemetry/random_recording.h"
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/live_checks.h"
 #include "tests/fuzz/live_script.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/reader_targets.h"
 
-#include "core/telemetry/file/check_recording.h"
-#include "core/telemetry/readers.h"
-#include "core/telemetry/recording_file.h"
-#include "core/telemetry/source_stream.h"
-#include "tests/core/telemetry/random_recording.h"
+#include "core/runs/telemetry/file/check_recording.h"
+#include "core/runs/telemetry/readers.h"
+#include "core/runs/telemetry/recording_file.h"
+#include "core/runs/telemetry/source_stream.h"
+#include "tests/core/runs/telemetry/random_recording.h"
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/recording_checks.h"
 #include "tests/fuzz/seeds.h"

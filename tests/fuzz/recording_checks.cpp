@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/recording_checks.h"
 
-#include "core/telemetry/collectives.h"
-#include "core/telemetry/file/check_recording.h"
-#include "core/telemetry/file/read_recording.h"
-#include "core/telemetry/recording_file.h"
-#include "core/telemetry/summarize.h"
-#include "tests/core/telemetry/random_recording.h"
+#include "core/runs/telemetry/collectives.h"
+#include "core/runs/telemetry/file/check_recording.h"
+#include "core/runs/telemetry/file/read_recording.h"
+#include "core/runs/telemetry/recording_file.h"
+#include "core/runs/telemetry/summarize.h"
+#include "tests/core/runs/telemetry/random_recording.h"
 
 #include <zlib.h>
 

@@ -3,7 +3,7 @@
 // What any recording has to keep, whatever its file was: what everybody who reads one relies on, nothing larger than
 // its file could make it, figures that are numbers, and that writing and reading it gives it back.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ARCHITECTURE.md's rules about who may use what, checked by reading the sources.
+// The rules of ARCHITECTURE.md and docs/house about who may use what, checked by reading the sources.
 
 #include "tests/support/test_program.h"
 
@@ -9,12 +9,14 @@
 #include <QSet>
 #include <QTest>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace {
 
 struct Source {
-    QString path; // relative to the repository, "core/plan/plan.h"
+    QString path; // relative to the repository, "core/facts/plan/plan.h"
     QString text;
     QStringList includes; // as written, with brackets or quotes
     [[nodiscard]] bool isIn(const char *folder) const { return path.startsWith(QLatin1String(folder)); }
@@ -65,28 +67,83 @@ constexpr const char *kFoldersOfRooms[] = { "core", "models", "views" };
 
 using Graph = std::map<QString, QSet<QString>>;
 
-/// "cost" of "core/cost/kernels/gemm.h"; the folder itself of a file beside its rooms; empty in another folder.
+QString textOf(const QString &path)
+{
+    QFile file(QDir(QStringLiteral(TRAINYARD_SOURCE_DIR)).filePath(path));
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+/// What stands in the block "```title" of a page.
+QString block(const QString &page, const QString &title)
+{
+    return textOf(page)
+        .section(QStringLiteral("\n```") + title + QLatin1Char('\n'), 1)
+        .section(QStringLiteral("\n```"), 0, 0);
+}
+
+/// From the lowest up, as ARCHITECTURE.md says.
+const QStringList &floors()
+{
+    static const QStringList floors
+        = block(QStringLiteral("ARCHITECTURE.md"), QStringLiteral("floors of core")).split(QLatin1Char(' '));
+    return floors;
+}
+
+using Lines = std::vector<std::pair<QString, QStringList>>;
+
+/// The lines of a page that say which rooms a room includes.
+Lines linesOf(const QString &page, const QString &folder)
+{
+    Lines lines;
+    for (const QString &line :
+        block(page, QStringLiteral("rooms of ") + folder).split(QLatin1Char('\n'), Qt::SkipEmptyParts))
+        lines.emplace_back(line.section(QLatin1Char(':'), 0, 0),
+            line.section(QLatin1Char(':'), 1).split(QLatin1Char(' '), Qt::SkipEmptyParts));
+    return lines;
+}
+
+QString pageOf(const QString &floor)
+{
+    return QStringLiteral("docs/house/%1.md").arg(floor);
+}
+
+/// Of the core its floors' lines, from the lowest floor up.
+Lines writtenLines(const QString &folder)
+{
+    if (folder != QLatin1String("core"))
+        return linesOf(pageOf(QStringLiteral("window")), folder);
+    Lines lines;
+    for (const QString &floor : floors())
+        std::ranges::copy(linesOf(pageOf(floor), floor), std::back_inserter(lines));
+    return lines;
+}
+
+/// The folder of each room of the core: that of its floor's name is the floor's own, beside its rooms.
+const std::map<QString, QString> &roomsOfTheCore()
+{
+    static const std::map<QString, QString> rooms = [] {
+        std::map<QString, QString> rooms;
+        for (const QString &floor : floors())
+            for (const auto &[room, included] : linesOf(pageOf(floor), floor))
+                rooms[QStringLiteral("core/") + (room == floor ? floor : floor + QLatin1Char('/') + room)] = room;
+        return rooms;
+    }();
+    return rooms;
+}
+
+/// "cost" of "core/iteration/cost/kernels/gemm.h"; the folder itself of a file beside its rooms; empty in another folder.
 QString roomOf(const QString &path, const char *folder)
 {
     if (!path.startsWith(QLatin1String(folder) + QLatin1Char('/')))
         return {};
+    if (path.startsWith(QLatin1String("core/"))) {
+        for (const int depth : { 2, 1 })
+            if (const auto room = roomsOfTheCore().find(path.section(QLatin1Char('/'), 0, depth));
+                room != roomsOfTheCore().end())
+                return room->second;
+        return path; // in no room that a page names
+    }
     return path.count(QLatin1Char('/')) > 1 ? path.section(QLatin1Char('/'), 1, 1) : QString::fromLatin1(folder);
-}
-
-/// The lines of ARCHITECTURE.md that say which rooms of a folder a room includes.
-std::vector<std::pair<QString, QStringList>> writtenLines(const QString &folder)
-{
-    QFile file(QDir(QStringLiteral(TRAINYARD_SOURCE_DIR)).filePath(QStringLiteral("ARCHITECTURE.md")));
-    if (!file.open(QIODevice::ReadOnly))
-        return {};
-    const QString block = QString::fromUtf8(file.readAll())
-                              .section(QStringLiteral("\n```rooms of ") + folder + QLatin1Char('\n'), 1)
-                              .section(QStringLiteral("\n```"), 0, 0);
-    std::vector<std::pair<QString, QStringList>> lines;
-    for (const QString &line : block.split(QLatin1Char('\n'), Qt::SkipEmptyParts))
-        lines.emplace_back(line.section(QLatin1Char(':'), 0, 0),
-            line.section(QLatin1Char(':'), 1).split(QLatin1Char(' '), Qt::SkipEmptyParts));
-    return lines;
 }
 
 Graph writtenGraph(const QString &folder)
@@ -128,9 +185,9 @@ private slots:
         }));
     }
 
-    /// A block "rooms of core" of ARCHITECTURE.md has a line a room with those that it includes. Each of them stands on
-    /// a line above, so that no way leads from a room back to itself.
-    void roomsIncludeEachOtherAsArchitectureSays()
+    /// A block "rooms of …" of a page has a line a room with those that it includes. Each of them stands on a line
+    /// above or on a floor below, so that no include goes up a floor and no way leads from a room back to itself.
+    void roomsIncludeEachOtherAsTheirPagesSay()
     {
         for (const char *folder : kFoldersOfRooms) {
             const Graph written = writtenGraph(QLatin1String(folder));
@@ -146,14 +203,14 @@ private slots:
                     used[room].insert(other);
                     if (!written.contains(room) || !written.at(room).contains(other))
                         found.append(source.path + QStringLiteral(" includes ") + include
-                            + QStringLiteral(", which ARCHITECTURE.md does not say"));
+                            + QStringLiteral(", which its page does not say"));
                 }
             }
             for (const auto &[room, included] : written)
                 for (const QString &other : included)
                     if (!used[room].contains(other))
                         found.append(room + QStringLiteral(" does not include ") + other
-                            + QStringLiteral(", which ARCHITECTURE.md says"));
+                            + QStringLiteral(", which its page says"));
             QVERIFY_NONE(found);
         }
     }
@@ -176,11 +233,18 @@ private slots:
         }
     }
 
+    void thePictureOfTheHouseHasEveryRoom()
+    {
+        const QString picture = textOf(QStringLiteral("docs/house/house.svg"));
+        for (const auto &[folder, room] : roomsOfTheCore())
+            QVERIFY2(picture.contains(QLatin1Char('>') + room + QLatin1Char('<')), qPrintable(room));
+    }
+
     void theEngineKnowsNoRoomButItsOwn()
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
-            return source.isIn("core/timeline/") && matches(include, "^\"")
-                && !matches(include, "^\"core/(base|timeline)/");
+            return source.isIn("core/engine/timeline/") && matches(include, "^\"")
+                && !matches(include, "^\"core/(base|engine/timeline)/");
         }));
     }
 
@@ -188,7 +252,7 @@ private slots:
     {
         QStringList found;
         for (const Source &source : m_sources)
-            if (!source.isIn("core/schedule/") && !source.isIn("core/plan/")
+            if (!source.isIn("core/engine/schedule/") && !source.isIn("core/facts/plan/")
                 && matches(source.text, "\\bScheduleKind::[A-Z]"))
                 found.append(source.path + QStringLiteral(" names a schedule instead of asking its traits"));
         QVERIFY_NONE(found);
@@ -198,7 +262,7 @@ private slots:
     {
         QStringList found;
         for (const Source &source : m_sources)
-            if (!source.isIn("core/placement/") && !source.isIn("core/plan/")
+            if (!source.isIn("core/iteration/placement/") && !source.isIn("core/facts/plan/")
                 && matches(source.text, "(\\.|->)profile\\b"))
                 found.append(
                     source.path + QStringLiteral(" asks for the profile instead of what is known of the stages"));
@@ -208,8 +272,8 @@ private slots:
     void onlyTheRoomOfContributorsIncludesThem()
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
-            return source.isIn("core/") && !source.isIn("core/iteration/")
-                && matches(include, "^\"core/iteration/(contributors|class_tasks|forward_policies)\\.h");
+            return source.isIn("core/") && !source.isIn("core/iteration/graph/")
+                && matches(include, "^\"core/iteration/graph/(contributors|class_tasks|forward_policies)\\.h");
         }));
     }
 
@@ -329,12 +393,12 @@ private slots:
                 return false;
             // The JSON reader of plans also reads validation rows: one parser, one way to say what is wrong in a file.
             // So do heads of sweep files, which hold a plan.
-            if (include == QLatin1String("\"core/plan/json_document_internal.h\"")
-                && (source.isIn("core/validation/") || source.isIn("core/sweep/")))
+            if (include == QLatin1String("\"core/facts/plan/json_document_internal.h\"")
+                && (source.isIn("core/evaluation/validation/") || source.isIn("core/planner/sweep/")))
                 return false;
             // The parser below it is that of the catalogue and of config.json too.
             if (include == QLatin1String("\"core/base/json_parser_internal.h\"")
-                && (source.isIn("core/plan/") || source.isIn("core/catalogue/")))
+                && (source.isIn("core/facts/plan/") || source.isIn("core/facts/catalogue/")))
                 return false;
             const QString folder = include.mid(1, include.lastIndexOf(QLatin1Char('/')));
             return !source.path.startsWith(folder);
@@ -346,8 +410,8 @@ private slots:
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
             return source.isIn("views/")
                 && matches(include,
-                    "^\"core/(timeline/(simulator|graph_builder|task_graph)|iteration/|advice/evaluator|report/"
-                    "|telemetry/)");
+                    "^\"core/(engine/timeline/(simulator|graph_builder|task_graph)|iteration/graph/|evaluation/"
+                    "(advice/evaluator|report/)|runs/telemetry/)");
         }));
     }
 

@@ -3,7 +3,7 @@
 #include "tests/support/nothing_under_way.h"
 #include "tests/support/test_program.h"
 
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <QSignalSpy>
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window predicts of each choice about experts, before anyone chooses it, is what the plan comes to that the
 // choice leads to.
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "models/effects.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"

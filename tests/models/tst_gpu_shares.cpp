@@ -3,9 +3,9 @@
 #include "models/gpu_shares.h"
 #include "tests/support/test_program.h"
 
-#include "core/advice/evaluate.h"
-#include "core/plan/plan_io.h"
-#include "core/plan/validate.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/facts/plan/validate.h"
 
 #include <QTest>
 

@@ -4,7 +4,7 @@
 #include "tests/support/nothing_under_way.h"
 #include "tests/support/test_program.h"
 
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 
 #include <QSignalSpy>
 #include <QTest>

@@ -2,7 +2,7 @@
 #include "models/make_overlay.h"
 #include "tests/support/test_program.h"
 
-#include "tests/core/overlay/small_runs.h"
+#include "tests/core/runs/overlay/small_runs.h"
 #include "tests/support/plans.h"
 
 #include <QTest>

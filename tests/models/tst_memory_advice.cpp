@@ -6,7 +6,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "tests/core/ladder/ladder_plans.h"
+#include "tests/core/evaluation/memory_fit/ladder_plans.h"
 
 using namespace trainyard;
 

@@ -4,8 +4,8 @@
 #include "models/new_plan_search.h"
 #include "tests/support/test_program.h"
 
-#include "core/advice/evaluate.h"
-#include "core/plan/validate.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/plan/validate.h"
 
 #include <QSignalSpy>
 #include <QTest>

@@ -2,7 +2,7 @@
 #include "models/plan_document.h"
 #include "tests/support/test_program.h"
 
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <QDir>
 #include <QFile>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a step changes beside time and memory: what is learned, or nothing because another setting holds it.
-#include "core/catalogue/catalogue.h"
-#include "core/plan/key_list.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/key_list.h"
 #include "models/plan_step.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"

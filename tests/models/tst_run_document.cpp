@@ -3,9 +3,9 @@
 #include "../views/run/small_run.h"
 #include "tests/support/test_program.h"
 
-#include "core/advice/evaluate.h"
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan_io.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan_io.h"
 #include "models/run_document.h"
 #include "models/watched_paths.h"
 

@@ -5,7 +5,7 @@
 //   evaluation-record compare BEFORE AFTER [--plans N] [--most N] [--tolerance X] [--causes]
 //   evaluation-record show NAME [--plan] [--causes] [--source FOLDER]
 #include "core/base/output_file.h"
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/record/comparison.h"
 #include "tests/record/reading.h"
 #include "tests/record/recorded_plans.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A random plan of the tests, given the schedule and the feature that its number asks for: of schedules each comes
 // every seventeenth time, of features each every twentieth, so that they meet in all combinations.
-#include "core/schedule/traits.h"
-#include "tests/core/evaluate/random_valid_plans.h"
+#include "core/engine/schedule/traits.h"
+#include "tests/core/evaluation/evaluate/random_valid_plans.h"
 #include "tests/record/recorded_plans.h"
 
 #include <array>

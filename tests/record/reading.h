@@ -3,7 +3,7 @@
 // From an evaluation to its record, or to text that a person can read and `diff` can compare. The one place of the tool
 // that knows what evaluations and timelines look like.
 
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "tests/record/record.h"
 #include "tests/record/recorded_plans.h"
 

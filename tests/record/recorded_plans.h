@@ -3,7 +3,7 @@
 // The plans of a record: every sample, every row of published measurements, and random ones in which every feature of a
 // plan occurs often. A random plan follows from its number alone, on any standard library.
 
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 
 #include <functional>
 #include <map>

@@ -4,10 +4,10 @@
 // graphs of the plans. Equal bytes each time.
 //
 //   sample-run FOLDER
-#include "core/telemetry/recording_file.h"
-#include "tests/core/overlay/recorded_run.h"
-#include "tests/core/overlay/sample_runs.h"
-#include "tests/core/overlay/true_sizes.h"
+#include "core/runs/telemetry/recording_file.h"
+#include "tests/core/runs/overlay/recorded_run.h"
+#include "tests/core/runs/overlay/sample_runs.h"
+#include "tests/core/runs/overlay/true_sizes.h"
 
 #include <cstdio>
 #include <string>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The samples that have every system on: each is at work, and every switch and key does something there or says why
 // it does not.
-#include "core/advice/alternatives.h"
-#include "core/plan/plan_io.h"
-#include "tests/core/evaluate/pairs/job_checks.h"
-#include "tests/core/evaluate/pairs/prefill_checks.h"
-#include "tests/core/evaluate/pairs/systems.h"
+#include "core/evaluation/advice/alternatives.h"
+#include "core/facts/plan/plan_io.h"
+#include "tests/core/evaluation/evaluate/pairs/job_checks.h"
+#include "tests/core/evaluation/evaluate/pairs/prefill_checks.h"
+#include "tests/core/evaluation/evaluate/pairs/systems.h"
 #include "tests/support/test_program.h"
 
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "core/base/words.h"
-#include "core/plan/key_list.h"
+#include "core/facts/plan/key_list.h"
 
 #include <QTest>
 

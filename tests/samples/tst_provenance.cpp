@@ -72,7 +72,7 @@ QStringList filesThatSpeak()
         QStringLiteral("CONTRIBUTING.md") };
     const QDir root(QStringLiteral(TRAINYARD_SOURCE_DIR));
     for (const char *folder : { "docs", "samples", "resources/catalog", "core", "models", "views", "app",
-             "tests/samples", "tests/core/cluster" }) {
+             "tests/samples", "tests/core/facts/cluster" }) {
         QDirIterator found(root.filePath(QLatin1String(folder)),
             { QStringLiteral("*.md"), QStringLiteral("*.json"), QStringLiteral("*.h"), QStringLiteral("*.cpp") },
             QDir::Files, QDirIterator::Subdirectories);

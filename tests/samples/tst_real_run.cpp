@@ -2,7 +2,7 @@
 // samples/real-run: what docs/real-run.md publishes is what the plan says of the committed recordings today. The run
 // itself needs root, PyTorch and network namespaces: where they are there, a short one is made and read.
 #include "core/base/median.h"
-#include "core/telemetry/sample_names.h"
+#include "core/runs/telemetry/sample_names.h"
 #include "tests/app/cli/program.h"
 #include "tests/support/real_run.h"
 #include "tests/support/test_program.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/advice/evaluate.h"
-#include "core/catalogue/catalogue.h"
-#include "core/cluster/edits.h"
-#include "core/plan/plan_io.h"
-#include "core/plan/validate.h"
-#include "core/workload/model_math.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/cluster/edits.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/facts/plan/validate.h"
+#include "core/facts/workload/model_math.h"
 #include "tests/support/test_program.h"
 
 #include <QDirIterator>

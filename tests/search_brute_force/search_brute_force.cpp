@@ -2,7 +2,7 @@
 // search-brute-force [PROBLEMS [MOST_PLANS [FIRST_SEED]]]: random problems of at most so many plans, each by every
 // objective, against every combination through run(). A line each; ends with 1 where an answer was not the best.
 // scripts/search-brute-force builds and runs it.
-#include "tests/core/search/brute_force.h"
+#include "tests/core/planner/search/brute_force.h"
 
 #include <chrono>
 #include <cstdio>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A classic GPT of any width and heads, for tests of shapes.
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 
 namespace trainyard::test {
 

@@ -3,7 +3,7 @@
 // What papers write down of a GPT's stages, boundaries and collectives (docs/model.md, "Closed forms"), beside what the
 // program counts for itself. Seconds and bytes.
 
-#include "core/schedule/closed_forms.h"
+#include "core/engine/schedule/closed_forms.h"
 
 namespace trainyard::test {
 

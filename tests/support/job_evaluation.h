@@ -3,7 +3,7 @@
 // Evaluations of plans with jobs, made by hand in a few lines, so that views can be tested without scheduler and cost
 // model: every GPU takes the unit of the job that has waited longest, each unit after a load of its weights.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <algorithm>
 #include <memory>

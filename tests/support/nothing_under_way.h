@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // For tests that something is not done: they wait until it would have been done, rather than for a time.
 
-#include "core/advice/run_pool.h"
+#include "core/evaluation/advice/run_pool.h"
 
 #include <QCoreApplication>
 #include <QTest>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Small plans for tests, each a few lines away from what a test is about.
 
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 
 #include <QtGlobal>
 

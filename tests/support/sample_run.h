@@ -4,7 +4,7 @@
 // and cut into kernels, as overlayRun() would say it of a recording. Made by hand, so that views can be tested without
 // recordings.
 
-#include "core/overlay/run_overlay.h"
+#include "core/runs/overlay/run_overlay.h"
 
 #include <algorithm>
 #include <random>

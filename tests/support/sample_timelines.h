@@ -4,7 +4,7 @@
 // channels between them, reduction and optimizer at the end. Simulated here in a few lines, apart from the engine, so
 // that views can be tested without it.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Search spaces by hand: axes with the values that a test or a benchmark wants, around any plan.
 
-#include "core/space/space.h"
+#include "core/planner/space/space.h"
 
 #include <algorithm>
 #include <string>

@@ -4,8 +4,8 @@
 // round as search() does, honours constraints and fixed keys, and may be held before a round, so that a test sees it
 // under way.
 
-#include "core/plan/enum_names.h"
-#include "core/search/objective.h"
+#include "core/facts/plan/enum_names.h"
+#include "core/planner/search/objective.h"
 #include "models/planner_engine.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A file of rows that a sweep over a few keys wrote: of one site of H100s, with rows of every state.
 
-#include "core/plan/plan_io.h"
-#include "core/sweep/run_sweep.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/planner/sweep/run_sweep.h"
 
 #include "tests/support/plans.h"
 

@@ -3,7 +3,7 @@
 
 // The tests of a folder are one program, tst.<folder>. Each file registers its class here, in place of Qt's main
 // functions, and with it the kind of application that it needs; the program runs the one that its first argument names:
-//     build/ci/tests/tst.core.cost core.cost.gemm [options of Qt Test]
+//     build/ci/tests/tst.core.iteration.cost core.iteration.cost.gemm [options of Qt Test]
 // A test still has a process of its own: ctest starts the program once a name.
 
 #include <QCoreApplication>
@@ -16,7 +16,7 @@ namespace trainyard::tests {
 
 using TestMain = int (*)(int argc, char **argv);
 
-/// "…/tests/core/cost/tst_gemm.cpp" is "core.cost.gemm".
+/// "…/tests/core/iteration/cost/tst_gemm.cpp" is "core.iteration.cost.gemm".
 std::string testName(std::string_view sourceFile);
 
 /// Enters a test in the list of its program before main() begins.

@@ -8,7 +8,7 @@
 //   lane 0 stage 1   .. .. F0 .. F1 P  P  ..     P: prefill in its gap
 //   lane 1 stage 1   .. .. .. F0 .. F1 .. ..
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 namespace trainyard::test {
 

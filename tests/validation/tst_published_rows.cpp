@@ -3,10 +3,10 @@
 // them (docs/validation.md, confidence.json) is what the program finds. After a change that moves predictions on
 // purpose: scripts/validation, and read the difference.
 
-#include "core/evaluate/metrics/confidence.h"
-#include "core/validation/embedded_files.h"
-#include "core/validation/held_out.h"
-#include "core/validation/validation_report.h"
+#include "core/evaluation/evaluate/metrics/confidence.h"
+#include "core/evaluation/validation/embedded_files.h"
+#include "core/evaluation/validation/held_out.h"
+#include "core/evaluation/validation/validation_report.h"
 #include "tests/support/test_program.h"
 #include "tools/fits/confidence_fit.h"
 #include "tools/fits/reached.h"

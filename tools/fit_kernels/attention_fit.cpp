@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fused causal attention forward, 16 bits: one curve a GPU. Head sizes that a table lacks take the ratio of the first
 // family that has them.
-#include "core/cost/kernels/attention.h"
+#include "core/iteration/cost/kernels/attention.h"
 #include "tools/fit_kernels/fitting.h"
 
 namespace trainyard {

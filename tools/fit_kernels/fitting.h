@@ -3,7 +3,7 @@
 // What the three kernel fits share: the measured families, the rule of held-out rows, errors and how they are written
 // down.
 
-#include "core/hardware/gpu_spec.h"
+#include "core/facts/hardware/gpu_spec.h"
 #include "tools/robust_fit.h"
 
 #include <nlohmann/json.hpp>

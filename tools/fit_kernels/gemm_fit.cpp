@@ -2,7 +2,7 @@
 // Dense products: one curve a GPU and format. The tables of narrower formats time the cast of the 16-bit left operand
 // with the product; its floor and rate are fitted apart, the floor of the product itself being that of the 16-bit
 // kernels.
-#include "core/cost/kernels/gemm.h"
+#include "core/iteration/cost/kernels/gemm.h"
 #include "tools/fit_kernels/fitting.h"
 
 #include <set>

@@ -2,7 +2,7 @@
 // Grouped expert products. A row times both products of a rank's experts together with permutation and activation:
 // those have a floor and a traffic of their own in the fit (cast_us, cast_fraction) that the products do not contain.
 // Used are rows with balanced routing; where a table has none, skewed rows of one rank that holds all experts.
-#include "core/cost/kernels/grouped_gemm.h"
+#include "core/iteration/cost/kernels/grouped_gemm.h"
 #include "tools/fit_kernels/fitting.h"
 
 namespace trainyard {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tools/fit_network/tcp_fit.h"
 
-#include "core/network/collectives.h"
+#include "core/facts/network/collectives.h"
 
 #include <array>
 #include <cmath>

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fits TCP between a cloud's machines (core/hardware/network_spec.h, TcpLinkClass) to Sailor's quadratics of bandwidth
+// Fits TCP between a cloud's machines (core/facts/hardware/network_spec.h, TcpLinkClass) to Sailor's quadratics of bandwidth
 // in log2 of the message, taken at whole powers of two over the range in which every one of them is sound. Used by
 // fit-network.
 
-#include "core/hardware/network_spec.h"
+#include "core/facts/hardware/network_spec.h"
 
 #include "tools/fit_kernels/fitting.h"
 

@@ -3,8 +3,8 @@
 // What tools/fit_stacks fits: time habits of stacks with their priors and bounds, what relatives lend each other, and
 // the rates that GPUs sustain. A new habit or architecture is a line here.
 
-#include "core/hardware/stack_spec.h"
-#include "core/hardware/sustained_rates.h"
+#include "core/facts/hardware/stack_spec.h"
+#include "core/facts/hardware/sustained_rates.h"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tools/fits/confidence_fit.h"
 
-#include "core/validation/held_out.h"
+#include "core/evaluation/validation/held_out.h"
 
 #include <nlohmann/json.hpp>
 

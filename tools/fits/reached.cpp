@@ -2,7 +2,7 @@
 #include "tools/fits/reached.h"
 
 #include "core/base/number_text.h"
-#include "core/validation/row_reader_internal.h"
+#include "core/evaluation/validation/row_reader_internal.h"
 
 #include <algorithm>
 #include <cmath>

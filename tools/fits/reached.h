@@ -3,7 +3,7 @@
 // The errors that the model has reached on the built-in rows (resources/validation/reached.json, written by
 // scripts/validation), so that a test can tell when one gets worse. Values.
 
-#include "core/validation/statistics.h"
+#include "core/evaluation/validation/statistics.h"
 
 namespace trainyard {
 

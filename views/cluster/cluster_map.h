@@ -6,8 +6,8 @@
 // map_view, painting map_painter and overlay_painter, gestures map_gesture, forms editors/. GUI thread. It paints its
 // own header line, so the window adds no title.
 
-#include "core/evaluate/evaluation.h"
-#include "core/plan/plan.h"
+#include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/plan/plan.h"
 #include "views/cluster/map_edits.h"
 #include "views/cluster/map_gesture.h"
 #include "views/cluster/map_layout.h"

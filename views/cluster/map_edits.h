@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gestures as edits of the plan: each makes the next plan and says in words what it did, as undo shows it. Pure.
 
-#include "core/cluster/distance.h"
-#include "core/plan/plan.h"
+#include "core/facts/cluster/distance.h"
+#include "core/facts/plan/plan.h"
 #include "views/cluster/map_selection.h"
 
 #include <QString>

@@ -3,7 +3,7 @@
 // What the gesture under way would make of the plan: the candidate edit, and its evaluation once that has arrived.
 // Knows when the candidate really changed, so that each is announced once. No widget.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 #include "views/cluster/map_edits.h"
 #include "views/cluster/map_layout.h"
 #include "views/cluster/map_scene.h"

@@ -3,7 +3,7 @@
 // How places on the globe and on the map belong together once a datacenter is dragged to another place: from then on
 // the map keeps one scale, so that an island lies where its coordinates say, also after undo. Pure geometry.
 
-#include "core/cluster/distance.h"
+#include "core/facts/cluster/distance.h"
 #include "views/cluster/map_layout.h"
 
 #include <QHash>

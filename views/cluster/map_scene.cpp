@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/map_scene.h"
 
-#include "core/placement/degrees.h"
+#include "core/iteration/placement/degrees.h"
 #include "models/text/format.h"
 #include "models/text/gpu_name.h"
 #include "views/cluster/link_scene.h"

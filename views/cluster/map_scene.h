@@ -3,7 +3,7 @@
 // What the cluster map says, without where: texts, counts and the stage of every GPU, made from a plan and (where there
 // is one) its evaluation. Immutable once built; the painter and the hover cards only read it.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 #include <QStringList>

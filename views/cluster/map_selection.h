@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is selected, focused or carried on the map: small values that gestures make and painters show.
 
-#include "core/cluster/edits.h"
+#include "core/facts/cluster/edits.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 // WAN link with its binding limit, GPUs and the stage that they serve, a datacenter. Facts with their units, a line
 // each; the panel shows them. Pure functions; stages and micro-batches count from 1.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 #include "views/cluster/map_selection.h"
 #include "views/panels/offload_text.h"
 

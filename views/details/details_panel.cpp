@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/details/details_panel.h"
 
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 #include "models/job_spans.h"
 #include "models/text/format.h"
 #include "models/validation/text_table_model.h"

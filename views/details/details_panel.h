@@ -3,7 +3,7 @@
 // The selected thing, docked: a span, a link, GPUs, a datacenter. It stays while the pointer wanders, follows its thing
 // through edits, and lists the chain of causes of a span; a click on one, or [ and ], walks along it. GUI thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 #include "views/cluster/map_selection.h"
 #include "views/details/details.h"
 

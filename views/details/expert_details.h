@@ -3,7 +3,7 @@
 // Where experts live, as the details panel and the map tell it: which experts are on the selected GPUs, who sends to
 // them, and the lines from senders to the GPUs that hold one expert. Pure functions.
 
-#include "core/evaluate/expert_places.h"
+#include "core/evaluation/evaluate/expert_places.h"
 #include "views/cluster/map_traffic.h"
 
 #include <QString>

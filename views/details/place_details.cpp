@@ -2,7 +2,7 @@
 // Details of what the map shows: links, GPUs, datacenters, and the stage that a GPU serves.
 #include "views/details/details.h"
 
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 #include "models/gpu_shares.h"
 #include "models/job_spans.h"
 #include "models/text/format.h"

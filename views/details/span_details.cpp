@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/details/details.h"
 
-#include "core/evaluate/metrics/breakdown_pieces.h"
+#include "core/evaluation/evaluate/metrics/breakdown_pieces.h"
 #include "models/job_spans.h"
 #include "models/text/format.h"
 #include "views/theme/part_colors.h"

@@ -4,7 +4,7 @@
 // the layer, the iteration. Each under three exchanges, with what it is of DeepSpeed's, so that a factor of the part is
 // never taken for one of the whole. GUI thread.
 
-#include "core/advice/expert_comparison.h"
+#include "core/evaluation/advice/expert_comparison.h"
 
 #include <QWidget>
 

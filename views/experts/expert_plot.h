@@ -4,7 +4,7 @@
 // over one thing that they depend on, on logarithmic axes; a line marks the plan. Hovering, or the arrow keys, name a
 // point. GUI thread.
 
-#include "core/advice/expert_comparison.h"
+#include "core/evaluation/advice/expert_comparison.h"
 
 #include <QWidget>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/experts/expert_words.h"
 
-#include "core/hardware/published_gains.h"
-#include "core/plan/enum_names.h"
+#include "core/facts/hardware/published_gains.h"
+#include "core/facts/plan/enum_names.h"
 #include "models/text/format.h"
 
 #include <QLocale>

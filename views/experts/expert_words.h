@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What MoNTA's comparison says in words, each with its standing: published, our reconstruction, or predicted here.
 
-#include "core/advice/expert_comparison.h"
+#include "core/evaluation/advice/expert_comparison.h"
 
 #include <QString>
 #include <QStringList>

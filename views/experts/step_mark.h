@@ -3,7 +3,7 @@
 // How an exchange looks in bars, curves and the legend: a colour and a shape, so that none is told by colour alone. And
 // the legend. GUI thread.
 
-#include "core/advice/expert_ablation.h"
+#include "core/evaluation/advice/expert_ablation.h"
 #include "views/panels/source_mark.h"
 
 #include <QWidget>

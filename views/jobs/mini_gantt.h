@@ -3,7 +3,7 @@
 // A small Gantt chart of the jobs of one evaluation: a line a GPU, in the colours of the jobs, over a time axis that
 // several of them share, with the bound that no schedule by shards can beat. Kept as an image. GUI thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QImage>
 #include <QWidget>

@@ -3,7 +3,7 @@
 // One scheduler among the small multiples: its name, how long all jobs take, what that is beside the plan's own, its
 // chart, and a button that makes it the plan's. GUI thread.
 
-#include "core/advice/job_comparison.h"
+#include "core/evaluation/advice/job_comparison.h"
 
 #include <QWidget>
 

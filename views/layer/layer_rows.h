@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rows of an opened layer: streams of its ranks, what they are called and where they lie. Pure functions.
 
-#include "core/experts/layer.h"
+#include "core/systems/experts/layer.h"
 
 #include <QString>
 

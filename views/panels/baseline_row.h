@@ -6,7 +6,7 @@
 //   Whale                                        [Use this plan]
 //   11.3 s    +4.0 %    5.66 /s     18.1 / 24 GB    $0.22
 
-#include "core/advice/sharing_results.h"
+#include "core/evaluation/advice/sharing_results.h"
 
 #include <QWidget>
 

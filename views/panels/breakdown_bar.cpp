@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/breakdown_bar.h"
 
-#include "core/evaluate/metrics/breakdown_entries.h"
+#include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 #include "models/text/format.h"
 #include "views/panels/part_button.h"
 #include "views/theme/part_colors.h"

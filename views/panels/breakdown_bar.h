@@ -3,7 +3,7 @@
 // One iteration as a stacked bar, with a legend that wraps: where each second goes. A click on either chooses a part,
 // whose seconds the timeline then points at. GUI thread.
 
-#include "core/evaluate/metrics/breakdown_entries.h"
+#include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 
 #include <QString>
 #include <QWidget>

@@ -3,7 +3,7 @@
 // "1.42 s, 1.31 to 1.55 s, calibrated": how far the iteration time is to be trusted, with bars as many as the label is
 // good. A click or the space key asks for the evidence. GUI thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QAbstractButton>
 

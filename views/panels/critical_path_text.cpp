@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/critical_path_text.h"
 
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 #include "models/text/format.h"
 
 #include <QObject>

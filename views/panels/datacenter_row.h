@@ -6,7 +6,7 @@
 //   ● Virginia ×3 → Ohio ×3 → Oregon ×3                      [Apply]
 //      16    46.4   +4.2 %    $2.23    $0.98   in flight
 
-#include "core/selection/selection.h"
+#include "core/evaluation/selection/selection.h"
 
 #include <QWidget>
 

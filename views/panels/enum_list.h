@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The values of an enum as a list to choose from, by their labels. GUI thread.
 
-#include "core/plan/enum_names.h"
+#include "core/facts/plan/enum_names.h"
 
 #include <QComboBox>
 

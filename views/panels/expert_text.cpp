@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/expert_text.h"
 
-#include "core/plan/enum_names.h"
+#include "core/facts/plan/enum_names.h"
 #include "models/text/format.h"
 
 #include <QObject>

@@ -3,7 +3,7 @@
 // What an evaluation says of expert layers, in words: how long tokens are on their way with nothing to hide it, how
 // they travel, and how full ranks and links are.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QStringList>
 

@@ -3,7 +3,7 @@
 // Prefill in bubbles in words: how busy the GPUs become, what was taken, how long a first token takes, what it is
 // worth. Pure functions.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 #include <QStringList>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // All that one job is, as a form: a new one, or one of the list. GUI thread.
 
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan.h"
 #include "views/panels/job_sheet.h"
 
 #include <functional>

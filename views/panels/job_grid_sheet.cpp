@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/job_grid_sheet.h"
 
-#include "core/workload/model_math.h"
+#include "core/facts/workload/model_math.h"
 #include "models/job_edits.h"
 #include "models/number_lists.h"
 #include "models/text/format.h"

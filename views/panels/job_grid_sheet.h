@@ -3,8 +3,8 @@
 // Many jobs at once: models from a list, batches and learning rates as lists of numbers, and below how many jobs that
 // makes and what they are called. GUI thread.
 
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan.h"
 #include "views/panels/job_sheet.h"
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/jobs_panel.h"
 
-#include "core/advice/alternatives.h"
+#include "core/evaluation/advice/alternatives.h"
 #include "models/job_list_model.h"
 #include "views/panels/job_form.h"
 #include "views/panels/job_grid_sheet.h"

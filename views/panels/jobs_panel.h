@@ -4,7 +4,7 @@
 // GPU more would buy. It edits the plan's jobs, each edit one step to undo with a sentence of its own, and shows
 // whatever plan the window shows, also while GPUs are dragged. GUI thread.
 
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "models/effects.h"
 #include "models/job_advice.h"
 #include "models/job_edits.h"

@@ -3,7 +3,7 @@
 // What fills the GPU of one stage, largest part first, against what it holds; what activation offload does and costs;
 // and what to do about it: the steps that make the plan fit, above all else, or headroom suggestions. GUI thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 #include "models/memory_advice.h"
 
 #include <QWidget>

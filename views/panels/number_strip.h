@@ -4,7 +4,7 @@
 // or prefill is served, each with its difference to the pinned baseline. Reads evaluations, owns none; the window
 // decides what the baseline is. GUI thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QWidget>
 

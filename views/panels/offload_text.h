@@ -3,7 +3,7 @@
 // Offload in words and as a table: which activations leave a GPU, how fast they must be written, what training waits
 // for, how long the drives last and what they cost; what an optimizer step off the GPU takes and moves. Pure functions.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 #include <QStringList>

@@ -3,7 +3,7 @@
 // Swatch and words of a part of the iteration. A click, Space or Enter has the timeline point at where its seconds are,
 // another one ends that; checked while it does. GUI thread.
 
-#include "core/evaluate/metrics/breakdown_entries.h"
+#include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 
 #include <QAbstractButton>
 

@@ -3,7 +3,7 @@
 // What each set of GPUs computes, holds and waits under one way of sharing: a line a set with three bars, as shares of
 // the whole. Paints itself; reads as text. GUI thread.
 
-#include "core/advice/sharing_results.h"
+#include "core/evaluation/advice/sharing_results.h"
 
 #include <QWidget>
 

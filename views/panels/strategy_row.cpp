@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/strategy_row.h"
 
-#include "core/plan/key_list.h"
+#include "core/facts/plan/key_list.h"
 #include "models/plan_step.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/effect_text.h"

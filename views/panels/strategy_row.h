@@ -4,7 +4,7 @@
 // "off" and "on"), and at the right the effect of the best other value. The values are the alternatives of one group;
 // one that affects convergence has "≠" before it and is not recommended in green. GUI thread.
 
-#include "core/advice/alternatives.h"
+#include "core/evaluation/advice/alternatives.h"
 #include "models/effects.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/strategy_entries.h"

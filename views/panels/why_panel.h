@@ -3,7 +3,7 @@
 // Where each second of the iteration goes, what the critical path is, what a better part would buy, and which GPUs do
 // not pay. GUI thread.
 
-#include "core/evaluate/metrics/breakdown_entries.h"
+#include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 #include "models/effects.h"
 
 #include <QWidget>

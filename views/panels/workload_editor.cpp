@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/workload_editor.h"
 
-#include "core/plan/key_list.h"
-#include "core/plan/keys/training_keys.h"
-#include "core/plan/plan_io.h"
-#include "core/workload/model_math.h"
+#include "core/facts/plan/key_list.h"
+#include "core/facts/plan/keys/training_keys.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/facts/workload/model_math.h"
 #include "models/text/format.h"
 #include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"

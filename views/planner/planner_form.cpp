@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/planner/planner_form.h"
 
-#include "core/plan/key_list.h"
+#include "core/facts/plan/key_list.h"
 #include "models/planner_words.h"
 #include "views/parts/panel_parts.h"
 #include "views/planner/limit_row.h"

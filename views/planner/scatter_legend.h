@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The marks of the scatter with their names and how many there are, on one line. GUI thread.
 
-#include "core/search/search.h"
+#include "core/planner/search/search.h"
 
 #include <QWidget>
 

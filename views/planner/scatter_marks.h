@@ -3,7 +3,7 @@
 // How a candidate looks by its state: a colour of a set that the colour-blind tell apart, and a shape of its own, so
 // that neither is needed. Sprites of it, and putting thousands of them into an image. GUI thread.
 
-#include "core/search/search.h"
+#include "core/planner/search/search.h"
 
 #include <QColor>
 #include <QImage>

@@ -5,7 +5,7 @@
 // put into images that are kept, so that a frame costs what is new. Hovering tells of a candidate, a click or the arrow
 // keys choose one, a double-click or Enter tries it. GUI thread.
 
-#include "core/search/search.h"
+#include "core/planner/search/search.h"
 #include "views/planner/scatter_frame.h"
 
 #include <QImage>

@@ -3,7 +3,7 @@
 // What the curves show, taken from an evaluation as plain vectors: pure functions of values, so that tests can compare
 // them with the core's. Time is cut into equal buckets of the whole iteration.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 // pictures and tables of itself. What it draws is up to its subclasses. It works only while it is in sight, and once
 // for all that changes at a time. GUI thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QColor>
 #include <QWidget>

@@ -4,7 +4,7 @@
 // activations; of a plan with jobs memory of their hosts and how far they are. The time axis follows the timeline's
 // visible range and may be dragged and zoomed as well. Only the tab in sight is computed. GUI thread.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QWidget>
 

@@ -3,7 +3,7 @@
 // The points of a curve that its chart draws: all of them or, of a run of hours, the least and the largest of each
 // stretch, since no pixel shows more. Pure.
 
-#include "core/overlay/run_overlay.h"
+#include "core/runs/overlay/run_overlay.h"
 
 #include <QVector>
 

@@ -4,7 +4,7 @@
 // seconds in either, the difference, and the difference as a bar from a middle line. The last line adds them up. GUI
 // thread.
 
-#include "core/overlay/run_overlay.h"
+#include "core/runs/overlay/run_overlay.h"
 
 #include <QWidget>
 

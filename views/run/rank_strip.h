@@ -4,7 +4,7 @@
 // of many are missing, those recorded alone. A click chooses a rank, a second one gives the choice back to the slowest.
 // GUI thread.
 
-#include "core/overlay/run_overlay.h"
+#include "core/runs/overlay/run_overlay.h"
 
 #include <QWidget>
 

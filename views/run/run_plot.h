@@ -3,7 +3,7 @@
 // One quantity over the steps of a run, dashed what the plan says, paler the run that it is compared with; a line marks
 // the step that is shown. A click or the arrow keys choose another. GUI thread.
 
-#include "core/overlay/run_overlay.h"
+#include "core/runs/overlay/run_overlay.h"
 
 #include <QPointer>
 #include <QWidget>

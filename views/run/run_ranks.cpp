@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which ranks a run shows and which it does not, in words.
-#include "core/overlay/job_stages.h"
+#include "core/runs/overlay/job_stages.h"
 #include "models/text/format.h"
 #include "views/run/run_text.h"
 #include "views/run/run_words.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the page about a run says, as sentences and tables: pure functions of what was read and laid under the plan.
 
-#include "core/overlay/run_overlay.h"
+#include "core/runs/overlay/run_overlay.h"
 #include "models/validation/text_table_model.h"
 
 #include <QColor>

@@ -3,7 +3,7 @@
 // The one sentence that a run deserves, what of its time and of its memory explains it, typical causes, and what stands
 // in doubt. GUI thread.
 
-#include "core/overlay/verdict.h"
+#include "core/runs/overlay/verdict.h"
 
 #include <QWidget>
 

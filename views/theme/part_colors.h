@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Names and colours of the parts of an iteration, the same in Why, in the timeline and on its cards. GUI thread.
 
-#include "core/evaluate/metrics/breakdown_entries.h"
+#include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 
 #include <QColor>
 #include <QString>

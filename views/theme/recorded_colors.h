@@ -3,7 +3,7 @@
 // Colours of what was measured: each has the hue of the plan's work that it answers to, but is duller, so that a
 // measured row is never taken for a predicted one. GUI thread, as theme().
 
-#include "core/overlay/run_overlay.h"
+#include "core/runs/overlay/run_overlay.h"
 
 #include <QColor>
 

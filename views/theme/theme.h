@@ -3,7 +3,7 @@
 // Colours and metrics of the product, light, dark and high-contrast. GUI thread only. Widgets read theme() when they
 // paint and repaint on QEvent::PaletteChange, which applyTheme sends; nothing else holds a colour.
 
-#include "core/timeline/timeline.h"
+#include "core/engine/timeline/timeline.h"
 
 #include <QColor>
 #include <QFont>

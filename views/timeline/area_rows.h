@@ -8,7 +8,7 @@
 //
 // Pure functions.
 
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 #include "views/timeline/span_filter.h"
 #include "views/timeline/time_axis.h"
 

@@ -4,7 +4,7 @@
 // weighted by time, over the idle colour. One streaming pass over the visible spans, about 1.4 ns each, so that
 // millions of spans need no index. Single bars come out with antialiased edges by the same arithmetic.
 
-#include "core/timeline/timeline.h"
+#include "core/engine/timeline/timeline.h"
 #include "views/timeline/span_filter.h"
 #include "views/timeline/time_axis.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Patterns of the bars of the timeline, of the plan's work and of what was measured. Pure functions.
 
-#include "core/timeline/work.h"
+#include "core/engine/timeline/work.h"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The switch of one kind of work in the timeline's legend: its swatch, in colour and pattern, and its name. GUI thread.
 
-#include "core/timeline/timeline.h"
+#include "core/engine/timeline/timeline.h"
 #include "views/timeline/fill_pattern.h"
 
 #include <QAbstractButton>

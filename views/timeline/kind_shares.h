@@ -4,7 +4,7 @@
 // jobs: so that a column can show every kind in proportion, in its own colour, instead of a mixture that stands for
 // none. Tracks added later lie behind those before: they get what is left. Plain values, no Qt widgets.
 
-#include "core/timeline/timeline.h"
+#include "core/engine/timeline/timeline.h"
 #include "views/timeline/span_filter.h"
 #include "views/timeline/time_axis.h"
 

@@ -3,7 +3,7 @@
 // Words for an iteration that accumulates layer by layer: its spans are told by their layer, and its rows, which are
 // all of one stage, by their GPUs. Layers and micro-batches count from 1 on screen. Pure functions of an evaluation.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 

@@ -6,7 +6,7 @@
 // windows lose the summary first; kinds without room for swatch and name wait in a menu that says how many they are.
 // GUI thread.
 
-#include "core/timeline/timeline.h"
+#include "core/engine/timeline/timeline.h"
 #include "views/timeline/job_button.h"
 #include "views/timeline/kind_button.h"
 #include "views/timeline/run_key.h"

@@ -4,7 +4,7 @@
 // then what nothing hides, in the colours of Why. Widths are shares of the operation; where in it they lie is not
 // simulated. Bars that are too low or too narrow have none. Pure functions.
 
-#include "core/evaluate/metrics/breakdown_pieces.h"
+#include "core/evaluation/evaluate/metrics/breakdown_pieces.h"
 #include "views/timeline/timeline_state.h"
 
 #include <QColor>

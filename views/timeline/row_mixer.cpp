@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/row_mixer.h"
 
-#include "core/timeline/cell_members.h"
+#include "core/engine/timeline/cell_members.h"
 #include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"

@@ -3,7 +3,7 @@
 // A span of one timeline in another: the same work of the same micro-batch on the same stage, however its time and its
 // number changed with an edit. Keeps selections over edits and previews. Pure function.
 
-#include "core/timeline/timeline.h"
+#include "core/engine/timeline/timeline.h"
 
 namespace trainyard {
 

@@ -3,7 +3,7 @@
 // Which spans of a timeline are meant: by kind, job, micro-batch, stage and length. Made from the legend's switches and
 // from what is typed into the search field; the chart fades what does not match. Plain value.
 
-#include "core/timeline/timeline.h"
+#include "core/engine/timeline/timeline.h"
 
 #include <QString>
 

@@ -3,7 +3,7 @@
 // What is said about a span, a selection and a timeline: for the hover card, the screen reader and the empty state.
 // Micro-batches, stages and chunks count from 1 on screen. Pure functions.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 #include <QStringList>

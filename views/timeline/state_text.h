@@ -3,7 +3,7 @@
 // Rows and spans of states off the GPU in words: what moves, how much of it and how fast, which groups the GPU updates
 // itself, and what of a delayed update shows. Pure functions of an evaluation.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QString>
 #include <QStringList>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/time_focus.h"
 
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 #include "models/text/format.h"
 #include "views/theme/part_colors.h"
 #include "views/theme/theme.h"

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Parts of the iteration that the chart points at while all else fades: the pieces that a part of Why adds up
-// (core/evaluate/metrics/breakdown_pieces.h) and, of waits, the transfers that were waited for. Kept as a timeline of
+// (core/evaluation/evaluate/metrics/breakdown_pieces.h) and, of waits, the transfers that were waited for. Kept as a timeline of
 // its own, with the tracks of the evaluation's, so that charts and minimap draw it as they draw any other. Plain value.
 
-#include "core/evaluate/metrics/breakdown_pieces.h"
+#include "core/evaluation/evaluate/metrics/breakdown_pieces.h"
 
 #include <QColor>
 #include <QString>

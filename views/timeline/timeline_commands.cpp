@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands of TimelineView and the keys that it answers while it has the focus.
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 #include "models/text/format.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/chart_canvas.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What TimelineView does where the pointer is, and what it says about the span that was chosen.
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 #include "views/theme/job_colors.h"
 #include "views/theme/part_colors.h"
 #include "views/theme/theme.h"

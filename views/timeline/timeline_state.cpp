@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/timeline_state.h"
 
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 
 #include <algorithm>
 

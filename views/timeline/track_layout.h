@@ -5,7 +5,7 @@
 // are few, a few pixels where they are many. Pure functions of an evaluation and a few options; heights in logical
 // pixels. Rows carry a stable key, so that pins and folds outlive a new evaluation.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 #include "models/measured_lanes.h"
 
 #include <QSet>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/status_line.h"
 
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "models/calibration_rows.h"
 #include "models/text/format.h"
 #include "views/panels/confidence_button.h"

@@ -4,7 +4,7 @@
 // trusted. GUI thread.
 
 #include "core/base/error.h"
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <QWidget>
 

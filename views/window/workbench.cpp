@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/workbench.h"
 
-#include "core/evaluate/metrics/confidence.h"
+#include "core/evaluation/evaluate/metrics/confidence.h"
 #include "models/baseline_comparison.h"
 #include "models/edit_history.h"
 #include "models/job_advice.h"

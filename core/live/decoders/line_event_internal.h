@@ -3,7 +3,7 @@
 // One line of a stream (stream_lines.h) as values: every event's keys in one place, a key that may be a column as one.
 // Texts are views into the line or into the parser, and hold until the next line is read. Not thread-safe.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <optional>
 #include <string>

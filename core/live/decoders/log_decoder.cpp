@@ -2,7 +2,7 @@
 // A training log as it grows: whole lines go to the readers of log files, and what is new in them goes out after each
 // block. Whatever way the bytes are cut, the batches add up to what the file's reader reads of the whole.
 #include "core/live/decoder.h"
-#include "core/telemetry/readers/growing_log.h"
+#include "core/runs/telemetry/readers/growing_log.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// OTLP as its senders post it, read as the file of the same message is (core/telemetry/readers/otlp.h).
+// OTLP as its senders post it, read as the file of the same message is (core/runs/telemetry/readers/otlp.h).
 #include "core/live/decoder.h"
-#include "core/telemetry/file/check_recording.h"
-#include "core/telemetry/read_sources.h"
-#include "core/telemetry/readers/otlp.h"
+#include "core/runs/telemetry/file/check_recording.h"
+#include "core/runs/telemetry/read_sources.h"
+#include "core/runs/telemetry/readers/otlp.h"
 
 #include <algorithm>
 

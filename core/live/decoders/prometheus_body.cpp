@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers of a Prometheus API, read as the saved file of the same answer is.
 #include "core/live/decoder.h"
-#include "core/telemetry/file/check_recording.h"
-#include "core/telemetry/read_sources.h"
-#include "core/telemetry/readers/prometheus_answer.h"
+#include "core/runs/telemetry/file/check_recording.h"
+#include "core/runs/telemetry/read_sources.h"
+#include "core/runs/telemetry/readers/prometheus_answer.h"
 
 namespace trainyard::live {
 

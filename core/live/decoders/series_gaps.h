@@ -3,7 +3,7 @@
 // Where a series stops for a while: between two samples that lie further apart than its samples do, one that says "no
 // value" is put, so that no line is drawn over an outage. Of one source, over all of its batches; one thread.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <string>
 #include <unordered_map>

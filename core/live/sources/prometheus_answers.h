@@ -3,7 +3,7 @@
 // What a Prometheus server, or whatever stands before it, answers beside samples: lists, errors, pages, its clock. Pure
 // functions of bytes of strangers.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <optional>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include "core/base/units.h"
 #include "core/base/words.h"
-#include "core/telemetry/readers/exporter_metrics.h"
+#include "core/runs/telemetry/readers/exporter_metrics.h"
 
 #include <algorithm>
 #include <cctype>

@@ -4,7 +4,7 @@
 // scraped (a range vector at one instant: the scraper's own times, nothing repeated over gaps); other expressions for
 // their values at even steps, in pieces below the server's limit of 11,000 points a series. Pure functions.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <string>
 #include <string_view>

@@ -6,7 +6,7 @@
 #include "core/live/sources/sources.h"
 #include "core/live/sources/worker.h"
 
-#include "core/telemetry/read_sources.h"
+#include "core/runs/telemetry/read_sources.h"
 
 #include <algorithm>
 #include <limits>

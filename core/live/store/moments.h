@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Moments of a batch as Unix times, where they can be one, and the numbers that steps can have.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 // Events that come in nearly any order and leave from the front: what came lately waits unsorted, and is put in order,
 // without what is told twice, when somebody looks. T is ordered, by its `start` first. Not thread-safe.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/store/snapshot_maker.h"
 
-#include "core/telemetry/sample_names.h"
+#include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>
 #include <numeric>

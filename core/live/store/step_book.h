@@ -3,7 +3,7 @@
 // The steps of one rank, each once, by their numbers: a step that is told again later is of another attempt, and those
 // that the earlier one told from there on do not count any more. Not thread-safe.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <optional>
 #include <span>

@@ -5,7 +5,7 @@
 // whenever there are too many points: so that what stands there depends on the samples alone, not on their order. A
 // stretch with samples that say "none" (NaN) keeps the first of them too. Not thread-safe.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 namespace trainyard::live {
 

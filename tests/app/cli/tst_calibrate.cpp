@@ -2,7 +2,7 @@
 // `telemetry calibrate`, run as a script would run it: factors of a run, the plan with those accepted, and the same
 // factors for another plan.
 #include "tests/app/cli/program.h"
-#include "tests/core/telemetry/kineto_job.h"
+#include "tests/core/runs/telemetry/kineto_job.h"
 #include "tests/support/own_inputs.h"
 #include "tests/support/test_program.h"
 

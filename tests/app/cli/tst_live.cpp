@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `telemetry record`, `replay` and `serve`, run as people run them: on loopback, on ports that the kernel chose.
-#include "core/telemetry/recording_file.h"
+#include "core/runs/telemetry/recording_file.h"
 #include "tests/support/test_program.h"
 
 #include "tests/app/cli/program.h"

@@ -2,14 +2,14 @@
 // Pages of the repository and of docs/: links lead somewhere, pictures are those that scripts/pictures makes, commands
 // run, and figures of samples are what the program answers today. Where a figure differs the test prints the sentence
 // that would be right.
-#include "core/advice/evaluate.h"
-#include "core/advice/job_comparison.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/evaluation/advice/job_comparison.h"
 #include "core/base/number_text.h"
-#include "core/catalogue/catalogue.h"
-#include "core/evaluate/run_cache.h"
-#include "core/plan/plan_io.h"
-#include "core/report/job_comparison_report.h"
-#include "core/report/job_text.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/evaluation/evaluate/run_cache.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/evaluation/report/job_comparison_report.h"
+#include "core/evaluation/report/job_text.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A small run of four ranks on two hosts, as a recording.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 namespace trainyard::live::tests {
 

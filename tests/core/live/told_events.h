@@ -3,7 +3,7 @@
 // What recordings tell, event by event as text, with times as Unix times less `base`: two recordings tell the same
 // where these are equal, however their tables are numbered.
 
-#include "core/telemetry/recording.h"
+#include "core/runs/telemetry/recording.h"
 
 #include <cmath>
 #include <set>

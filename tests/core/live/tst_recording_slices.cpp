@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 
 #include "tests/core/live/told_events.h"
-#include "tests/core/telemetry/random_recording.h"
+#include "tests/core/runs/telemetry/random_recording.h"
 
 #include <QTest>
 

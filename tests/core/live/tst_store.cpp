@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/store.h"
-#include "core/overlay/run_steps.h"
-#include "core/telemetry/file/check_recording.h"
+#include "core/runs/overlay/run_steps.h"
+#include "core/runs/telemetry/file/check_recording.h"
 #include "tests/core/live/told_run.h"
 #include "tests/support/test_program.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/stream_lines.h"
-#include "core/telemetry/read_sources.h"
+#include "core/runs/telemetry/read_sources.h"
 #include "tests/core/live/decoding.h"
-#include "tests/core/telemetry/random_recording.h"
+#include "tests/core/runs/telemetry/random_recording.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/decoder.h"
 #include "core/live/stream_lines.h"
-#include "core/overlay/run_steps.h"
-#include "core/telemetry/file/check_recording.h"
-#include "core/telemetry/read_sources.h"
+#include "core/runs/overlay/run_steps.h"
+#include "core/runs/telemetry/file/check_recording.h"
+#include "core/runs/telemetry/read_sources.h"
 #include "tests/core/live/told_run.h"
 #include "tests/support/test_program.h"
 

@@ -3,7 +3,7 @@
 // Plans and evaluations for the map's tests: made by hand, so that no placement or cost model stands between a test and
 // what it says. The stages are dealt out in pipeline order; nothing here is a measurement.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The map's editors: Done without a touch leaves everything as it was, to the last digit.
-#include "core/catalogue/catalogue.h"
-#include "core/cluster/distance.h"
-#include "core/plan/plan_io.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/cluster/distance.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/editors/datacenter_editor.h"

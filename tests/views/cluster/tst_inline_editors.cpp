@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The map's forms under real keys and clicks: they open beside what they edit, try every change on the plan at once,
 // end as one edit or as none, and give the focus back.
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "tests/support/test_program.h"
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/editors/datacenter_editor.h"

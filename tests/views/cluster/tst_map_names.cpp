@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // However many datacenters there are and however long their names, each name stands in full on its island, and islands
 // neither overlap nor move without need.
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "tests/support/test_program.h"
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/cell_painter.h"

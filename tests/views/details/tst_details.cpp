@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 #include "tests/views/window/window_fixture.h"
 
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 #include "models/text/format.h"
 #include "views/details/details_panel.h"
 #include "views/panels/evidence_table.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The report on paper: pages of the asked size, pictures as vectors, the plan inside.
-#include "core/advice/evaluate.h"
-#include "core/catalogue/catalogue.h"
-#include "core/plan/embedded_plan.h"
-#include "core/plan/plan_io.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/embedded_plan.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 #include "views/export/pdf_report.h"
 #include "views/export/svg_object.h"

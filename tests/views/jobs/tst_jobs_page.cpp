@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page that compares schedulers, with comparisons made by hand, under real clicks.
-#include "core/plan/enum_names.h"
+#include "core/facts/plan/enum_names.h"
 #include "models/text/format.h"
 #include "tests/support/job_evaluation.h"
 #include "tests/support/test_program.h"

@@ -3,7 +3,7 @@
 #include "../../support/set_live_feed.h"
 #include "tests/support/test_program.h"
 
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "models/live_words.h"
 #include "views/live/alarm_list.h"
 #include "views/live/live_invitation.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A small plan and an evaluation of it with round numbers, so that a test can state what must appear on screen.
 
-#include "core/evaluate/evaluation.h"
+#include "core/evaluation/evaluate/evaluation.h"
 #include "models/effects.h"
 
 #include <memory>

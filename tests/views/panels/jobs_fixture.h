@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The panel of jobs on a document, used as a user does: what is chosen becomes the plan, one step to undo at a time.
 
-#include "core/advice/evaluate.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "models/job_list_model.h"
 #include "models/plan_document.h"
 #include "views/panels/job_list.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The panel of GPU shares on a document with the hands of a user: bars dragged and moved by keys become pins of the
 // plan, the other GPUs follow while they are held, and each drag is one step to undo.
-#include "core/advice/evaluate.h"
-#include "core/plan/plan_io.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/plan/plan_io.h"
 #include "models/plan_document.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/test_program.h"

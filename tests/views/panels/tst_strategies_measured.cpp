@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Strategies of a plan that brings measured stage times: every switch that applies shows its effect and why, the others
 // say that what was measured fixes them.
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 #include "strategy_fixture.h"
 #include "tests/support/test_program.h"
 #include "views/panels/strategy_entries.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 #include "views/panels/workload_editor.h"
 

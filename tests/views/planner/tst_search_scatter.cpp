@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The scatter of a search alone: its coordinates, what it draws while 20,000 points come, and what pointer and keys do.
-#include "core/search/search_front.h"
+#include "core/planner/search/search_front.h"
 #include "tests/support/test_program.h"
 #include "views/export/panel_picture.h"
 #include "views/planner/scatter_frame.h"

@@ -3,7 +3,7 @@
 #include "views/plots/curves_panel.h"
 
 #include "../panels/hand_made.h"
-#include "core/timeline/analysis.h"
+#include "core/engine/timeline/analysis.h"
 #include "models/text/format.h"
 #include "tests/support/turns_timeline.h"
 #include "views/export/panel_picture.h"

@@ -3,8 +3,8 @@
 #include "small_run.h"
 #include "tests/support/test_program.h"
 
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan_io.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan_io.h"
 #include "models/text/calibration_text.h"
 #include "views/run/calibration_card.h"
 #include "views/run/factor_row.h"

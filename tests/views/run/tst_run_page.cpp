@@ -4,7 +4,7 @@
 #include "small_run.h"
 #include "tests/support/test_program.h"
 
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "views/panels/evidence_table.h"
 #include "views/plots/vector_plot.h"
 #include "views/run/difference_bars.h"

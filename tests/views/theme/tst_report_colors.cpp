@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A job has one colour, in the window and on pages, by day and by night.
-#include "core/report/markup.h"
-#include "core/report/report_style.h"
+#include "core/evaluation/report/markup.h"
+#include "core/evaluation/report/report_style.h"
 #include "tests/support/test_program.h"
 #include "views/theme/job_colors.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows of states off the GPU in the chart: which ones a switch gives, what they are called, and what a span says of
 // itself.
-#include "tests/core/ladder/ladder_plans.h"
+#include "tests/core/evaluation/memory_fit/ladder_plans.h"
 #include "tests/support/test_program.h"
 #include "views/panels/offload_text.h"
 #include "views/theme/theme.h"

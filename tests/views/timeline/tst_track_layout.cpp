@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/advice/evaluate.h"
-#include "core/plan/plan_io.h"
+#include "core/evaluation/advice/evaluate.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/sample_timelines.h"
 #include "tests/support/test_program.h"
 #include "views/timeline/track_layout.h"

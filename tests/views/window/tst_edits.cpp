@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 #include "models/edit_history.h"
 #include "views/cluster/editors/form_popover.h"
 #include "views/panels/edits_panel.h"

@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
-#include "core/evaluate/expert_places.h"
+#include "core/evaluation/evaluate/expert_places.h"
 #include "models/text/format.h"
 #include "views/commands/command_registry.h"
 #include "views/details/details_panel.h"

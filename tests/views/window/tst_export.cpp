@@ -3,7 +3,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 #include "views/panels/card.h"
 #include "views/panels/why_panel.h"
 

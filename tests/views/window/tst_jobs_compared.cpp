@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 #include "models/job_spans.h"
 #include "views/jobs/job_words.h"
 #include "views/jobs/jobs_page.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run that goes on, in the window: connected to through the sheet, paused, scrubbed, followed, lost and found again,
 // removed; its alarms, and what would be if a link stays as it is.
-#include "../../core/overlay/recorded_run.h"
+#include "../../core/runs/overlay/recorded_run.h"
 #include "../../support/line_server.h"
 #include "../../support/set_live_feed.h"
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "core/live/stream_lines.h"
-#include "core/plan/plan_io.h"
-#include "core/telemetry/recording_file.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/runs/telemetry/recording_file.h"
 #include "views/live/alarm_list.h"
 #include "views/live/connect_sheet.h"
 #include "views/live/live_page.h"

@@ -3,7 +3,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
-#include "core/advice/run_pool.h"
+#include "core/evaluation/advice/run_pool.h"
 #include "tests/support/painted.h"
 #include "views/parts/text_line.h"
 #include "views/start/choice_field.h"

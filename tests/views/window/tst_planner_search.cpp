@@ -4,7 +4,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
-#include "core/plan/plan_io.h"
+#include "core/facts/plan/plan_io.h"
 #include "models/planner_words.h"
 #include "tests/support/plans.h"
 #include "views/panels/evidence_table.h"

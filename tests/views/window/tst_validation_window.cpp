@@ -3,7 +3,7 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
-#include "core/evaluate/metrics/confidence.h"
+#include "core/evaluation/evaluate/metrics/confidence.h"
 #include "views/panels/confidence_button.h"
 #include "views/validation/validation_page.h"
 #include "views/window/status_line.h"

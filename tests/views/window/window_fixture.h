@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A whole window over a sample, with set answers in place of dialogs and settings in a folder of its own.
 
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "tests/support/until.h"
 #include "views/cluster/cluster_map.h"
 #include "views/panels/number_strip.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/editors/datacenter_editor.h"
 
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "models/text/plain_id.h"
 #include "models/text/source_words.h"
 

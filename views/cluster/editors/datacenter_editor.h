@@ -3,7 +3,7 @@
 // Edits one datacenter: name, place on the map, fabric, energy. A region of the catalogue fills the figures in, with
 // its source. GUI thread.
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 #include "views/cluster/editors/form_popover.h"
 
 class QCheckBox;

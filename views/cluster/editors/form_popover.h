@@ -4,7 +4,7 @@
 // is locked, every change is told at once so that it can be tried on the plan, Enter or Done keeps it, Esc puts back.
 // One line below the fields says what is wrong or refused, and Done waits until nothing is. GUI thread.
 
-#include "core/plan/keys/cluster_keys.h"
+#include "core/facts/plan/keys/cluster_keys.h"
 
 #include <QFrame>
 #include <QHash>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/editors/link_editor.h"
 
-#include "core/catalogue/catalogue.h"
-#include "core/catalogue/zone_network.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/catalogue/zone_network.h"
 #include "models/text/source_words.h"
 
 #include <QCheckBox>

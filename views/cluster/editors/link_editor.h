@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits one WAN link: a field for each of its keys, as core/plan/keys/cluster_keys.h tells of them. A new
+// Edits one WAN link: a field for each of its keys, as core/facts/plan/keys/cluster_keys.h tells of them. A new
 // link starts from the catalogue's measured round trip of the nearest regions. GUI thread.
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 #include "models/link_suggestion.h"
 #include "views/cluster/editors/form_popover.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/editors/pool_editor.h"
 
-#include "core/catalogue/catalogue.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "models/text/format.h"
 #include "views/cluster/editors/usual_drives.h"
 

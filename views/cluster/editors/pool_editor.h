@@ -3,7 +3,7 @@
 // Edits one pool of equal nodes: which GPU of the catalogue, how many, at what price, and where the nodes have them,
 // the drives and the host memory that activations and optimizer states can wait in. GUI thread.
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 #include "views/cluster/editors/form_popover.h"
 
 class QCheckBox;

@@ -4,7 +4,7 @@
 // Recalled, not looked up: the data sheet of the Samsung 980 PRO 1 TB. Published: four such drives for $360 (SSDTrain,
 // arXiv 2408.10013).
 
-#include "core/plan/plan.h"
+#include "core/facts/plan/plan.h"
 
 namespace trainyard {
 

@@ -2,7 +2,7 @@
 // Logs that grow: however their bytes are cut, what comes out adds up to what the reader of files reads of the whole.
 #include "core/live/decoder.h"
 #include "core/live/store.h"
-#include "core/telemetry/readers/training_logs.h"
+#include "core/runs/telemetry/readers/training_logs.h"
 #include "tests/support/own_inputs.h"
 #include "tests/support/test_program.h"
 

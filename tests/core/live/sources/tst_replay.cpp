@@ -2,13 +2,13 @@
 // A recording told again: all of it, in its order, at any speed, again and again, and not while it is paused.
 #include "core/live/session.h"
 #include "core/live/sources/sources.h"
-#include "core/telemetry/recording_file.h"
+#include "core/runs/telemetry/recording_file.h"
 #include "tests/support/test_program.h"
 
 #include "tests/core/live/made_run.h"
 #include "tests/core/live/sources/heard.h"
 #include "tests/core/live/told_events.h"
-#include "tests/core/telemetry/random_recording.h"
+#include "tests/core/runs/telemetry/random_recording.h"
 
 #include <QTemporaryDir>
 #include <QTest>

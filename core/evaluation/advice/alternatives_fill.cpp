@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluation/advice/alternatives_internal.h"
+#include "core/iteration/layouts/cells.h"
+#include "core/iteration/layouts/placements.h"
+#include "core/iteration/placement/degrees.h"
+#include "core/iteration/placement/place.h"
+#include "core/iteration/placement/stage_source.h"
+#include "core/facts/workload/model_math.h"
+
+namespace trainyard::detail {
+
+namespace {
+
+constexpr double kLargestServed = 8e10; // parameters: beside training there is no room for more
+
+constexpr int kStagesToStart = 8; // Llama 3 8B is 2 GB on each of them
+
+/// The most GPUs whose bubbles are aligned: t·cp of each pipeline of a class, at one stage, which lies in one
+/// datacenter. The members of a cell are classes of their own. Where the placement is open, what either way across has.
+/// 0 where the plan cannot be placed.
+int alignedGpus(const Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
+{
+    Plan alone = plan;
+    if (model)
+        alone.workload.inlineModel = *model; // one from a file is not read again
+    auto workload = resolve(std::make_shared<const Plan>(std::move(alone)), catalogue);
+    if (!workload)
+        return 0;
+    int least = 0;
+    for (const PlacementMode mode : candidateModes(plan)) {
+        workload->layout = place(*workload, mode);
+        if (workload->layout.data == 0)
+            continue;
+        formCells(*workload);
+        int most = 0;
+        for (const PipelineClass &c : workload->layout.classes)
+            for (const StageLocation at : c.locations)
+                most = std::max(most, c.pipelines * workload->degreesAt(at).gpusOfStage());
+        least = least == 0 ? most : std::min(least, most);
+    }
+    return least;
+}
+
+/// Where a plan says nothing of what is served, something to start from: Llama 3 8B over as many GPUs as have their
+/// bubbles at the same time, at most 8, and ten requests per second.
+void fillBlanks(Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
+{
+    BubbleFill &fill = plan.bubbleFill;
+    if (fill.model.empty()) {
+        fill.model = "llama-3-8b";
+        if (fill.stages <= 1) {
+            const int aligned = model || !stageFacts(plan).hasLayers ? alignedGpus(plan, catalogue, model) : 0;
+            fill.stages = aligned > 0 ? std::min(aligned, kStagesToStart) : kStagesToStart;
+        }
+    }
+    if (fill.requestsPerSecond <= 0 && fill.arrivals != Arrivals::Trace)
+        fill.requestsPerSecond = 10;
+}
+
+void addServedModel(Alternatives &out, const Plan &plan, const Catalogue &catalogue)
+{
+    std::vector<Choice<std::string>> choices;
+    bool isListed = false;
+    for (const ModelSpec &model : catalogue.models) {
+        isListed = isListed || model.id == plan.bubbleFill.model;
+        if (model.id == plan.bubbleFill.model || totalParameters(model) <= kLargestServed)
+            choices.push_back({ model.id, model.id, model.name.empty() ? model.id : model.name, {} });
+    }
+    if (!isListed)
+        choices.insert(choices.begin(),
+            { plan.bubbleFill.model, plan.bubbleFill.model,
+                plan.bubbleFill.model.empty() ? "none" : plan.bubbleFill.model, {} });
+    addGroup(out, plan, "fill_model", "Served model", choices, plan.bubbleFill.model,
+        [](Plan &p, const std::string &id) { p.bubbleFill.model = id; });
+}
+
+} // namespace
+
+void addBubbleFill(Alternatives &out, const Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
+{
+    const BubbleFill &fill = plan.bubbleFill;
+    const std::vector<Choice<bool>> onOff { { false, "false", "off", {} }, { true, "true", "on", {} } };
+    addGroup(out, plan, "bubble_fill", "Prefill in bubbles", onOff, fill.enabled, [&](Plan &p, bool on) {
+        p.bubbleFill.enabled = on;
+        if (on)
+            fillBlanks(p, catalogue, model);
+    });
+    if (!fill.enabled)
+        return;
+    addServedModel(out, plan, catalogue);
+    addGroup(out, plan, "fill_stages", "Served over", numbers({ 1, 2, 4, 8, 16, fill.stages }), fill.stages,
+        [](Plan &p, int n) { p.bubbleFill.stages = n; });
+    std::vector<Choice<Arrivals>> arrivals = choicesOf<Arrivals>();
+    arrivals[std::size_t(Arrivals::Trace)].blocked = fill.trace.empty() ? "no trace file is named" : "";
+    addGroup(out, plan, "fill_arrivals", "Arrivals", arrivals, fill.arrivals,
+        [](Plan &p, Arrivals a) { p.bubbleFill.arrivals = a; });
+    addGroup(out, plan, "fill_chaining", "Chaining", onOff, fill.chaining,
+        [](Plan &p, bool on) { p.bubbleFill.chaining = on; });
+    addGroup(out, plan, "fill_first_token", "First token from decode", onOff, fill.firstTokenFromDecode,
+        [](Plan &p, bool on) { p.bubbleFill.firstTokenFromDecode = on; });
+}
+
+} // namespace trainyard::detail

@@ -1,0 +1,52 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// MoNTA's comparison for a plan: its expert layer under three exchanges (expert_ablation.h), now and over what the
+// exchange depends on, the iteration under each, and the NIC bandwidth at which the iteration gains what is published.
+// Every point is the layer of an evaluated plan that differs in that one thing; tensor groups alone are varied in the
+// layer itself. Works on a pool's threads.
+
+#include "core/evaluation/advice/expert_variants.h"
+#include "core/evaluation/advice/run_pool.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct ExpertPoint {
+    double x = 0;
+    bool isCurrent = false; // the plan's own
+    Ablation steps;
+};
+
+struct ExpertCurve {
+    double current = 0; // x of the plan
+    std::vector<ExpertPoint> points; // ascending; those that could be placed
+};
+
+struct ExpertComparison {
+    PlanPtr plan;
+    std::string nothing; // why there is none, one sentence without a full stop; empty where there is or may be
+    std::optional<ExpertGroup> group; // of the layer that is compared
+    std::optional<Ablation> now;
+    std::array<Metric, kExchangeSteps> iteration; // seconds
+    std::array<ExpertCurve, kExpertAxes> curves;
+    std::optional<PublishedGain> published;
+    bool isComplete = false;
+};
+
+/// From a thread of the pool. `found` is called under a lock with all that is known so far, as more comes, and at last
+/// with the complete comparison; never once stopped.
+void compareExperts(const PlanPtr &plan, const Catalogue &catalogue, RunPool &pool, const std::stop_token &stop,
+    const std::function<void(const ExpertComparison &)> &found);
+/// The same from any other thread, when all is there.
+[[nodiscard]] ExpertComparison expertComparison(
+    const PlanPtr &plan, const Catalogue &catalogue, RunPool &pool, const std::stop_token &stop = {});
+
+/// A row for each point and exchange, separated by `separator`: axis, x, whether the plan's own, exchange, what runs,
+/// pieces, bytes and seconds.
+[[nodiscard]] std::string tableOf(const ExpertComparison &comparison, char separator);
+
+} // namespace trainyard

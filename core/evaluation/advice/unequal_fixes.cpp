@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What would be faster on unequal GPUs: work by speed, or without the slow ones. Every plan is evaluated.
+#include "core/evaluation/advice/fixes_internal.h"
+#include "core/base/number_text.h"
+#include "core/facts/cluster/edits.h"
+#include "core/evaluation/evaluate/problems/fix_of.h"
+#include "core/evaluation/evaluate/problems/unequal_gpus.h"
+#include "core/facts/hardware/gpu_name.h"
+#include "core/iteration/placement/stage_source.h"
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+/// The plan without some nodes of a pool, with as many replicas as that leaves room for.
+std::optional<Fix> withoutNodes(const Plan &plan, StageLocation at, int nodes, const std::string &gpu)
+{
+    const Datacenter &datacenter = plan.cluster.datacenters[std::size_t(at.datacenter)];
+    const Pool &pool = datacenter.pools[std::size_t(at.pool)];
+    Plan next = plan;
+    if (nodes < pool.nodes)
+        next.cluster.datacenters[std::size_t(at.datacenter)].pools[std::size_t(at.pool)].nodes -= nodes;
+    else {
+        auto cluster = datacenter.pools.size() == 1 ? withoutDatacenter(plan.cluster, at.datacenter)
+                                                    : withoutPool(plan.cluster, at.datacenter, at.pool);
+        if (!cluster)
+            return std::nullopt;
+        next.cluster = std::move(*cluster);
+    }
+    next.parallelism.data.reset();
+    return Fix { "Without " + std::to_string(nodes * pool.gpusPerNode) + " " + gpu + " of " + datacenter.label(),
+        std::make_shared<const Plan>(std::move(next)) };
+}
+
+} // namespace
+
+std::vector<Fix> unequalFixes(const Evaluation &evaluation, FixSearch &search)
+{
+    const Plan &plan = *evaluation.plan;
+    const bool hasStages = degreesOf(plan).pipeline > 1 && plan.placement.layers.empty();
+    const auto deal = [](Plan &p) { p.heterogeneity.compute = ComputeSharing::Balanced; };
+    const auto cut = [](Plan &p) { p.heterogeneity.layers = LayerSharing::BySpeed; };
+    std::vector<Fix> candidates;
+    if (plan.heterogeneity.compute == ComputeSharing::Even && evaluation.layout.data > 1)
+        candidates.push_back(fixOf(plan, "Micro-batches by speed", deal));
+    if (hasStages && plan.heterogeneity.layers == LayerSharing::Even)
+        candidates.push_back(fixOf(plan, "Layers by speed", cut));
+    if (candidates.size() == 2)
+        candidates.push_back(fixOf(plan, "Both by speed", [&](Plan &p) {
+            deal(p);
+            cut(p);
+        }));
+    std::vector<Fix> fixes;
+    for (TimedFix &timed : fasterFixes(evaluation, search, std::move(candidates)))
+        fixes.push_back(std::move(timed.fix));
+    return fixes;
+}
+
+std::optional<Problem> slowGpusProblem(const Evaluation &evaluation, const Workload &workload, FixSearch &search)
+{
+    const std::vector<GpuPace> paces = gpuPaces(evaluation, workload);
+    if (paces.size() < 2 || !workload.source.hasLayers || !evaluation.feasible() || !evaluation.metrics.iterationTime)
+        return std::nullopt;
+    const Plan &plan = *evaluation.plan;
+    const Precision precision = plan.workload.precision;
+    double fastest = 0;
+    for (const GpuPace &pace : paces)
+        fastest = std::max(fastest, pace.gpu->peakFlops(precision));
+    std::set<std::pair<int, int>> pools;
+    for (const GpuRun &run : evaluation.layout.runs)
+        pools.insert({ run.datacenter, run.pool });
+    std::vector<Fix> candidates;
+    for (const auto &[datacenter, number] : pools) {
+        const StageLocation at { datacenter, number };
+        const GpuSpec &gpu = workload.gpu(at);
+        if (gpu.peakFlops(precision) >= fastest)
+            continue;
+        const int nodes = workload.pool(at).nodes;
+        for (const int fewer : std::set { nodes, (nodes + 1) / 2 })
+            if (auto fix = withoutNodes(plan, at, fewer, shortName(gpu)))
+                candidates.push_back(std::move(*fix));
+    }
+    std::vector<TimedFix> found = fasterFixes(evaluation, search, std::move(candidates));
+    if (found.empty())
+        return std::nullopt;
+    TimedFix &best = found.front();
+    std::string without = best.fix.label.substr(0, best.fix.label.rfind(':'));
+    return Problem { Severity::Note,
+        without + " an iteration takes " + secondsText(best.seconds) + " instead of "
+            + secondsText(*evaluation.metrics.iterationTime),
+        "cluster", { std::move(best.fix) }, FixSearchKind::None };
+}
+
+} // namespace trainyard

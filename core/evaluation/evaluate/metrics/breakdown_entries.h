@@ -1,0 +1,30 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parts of an iteration by one name each, with what they are and where the timeline shows them: the window, the
+// command line and reports all list these. docs/metrics.md, "breakdown_s". Pure functions, any thread.
+
+#include "core/evaluation/evaluate/evaluation.h"
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+/// A part by its place in the breakdown.
+using BreakdownPart = double Breakdown::*;
+
+struct BreakdownEntry {
+    const char *key; // "data_parallel"
+    const char *label; // "data parallel"
+    const char *metric; // its name among the metrics: "breakdown_s.data_parallel"
+    const char *meaning; // one sentence
+    std::string where; // where the timeline has it: "inside spans of forward and backward"
+    BreakdownPart part = nullptr;
+    bool isInSpans = false; // all of it or a part lies inside spans that bear another name
+    double seconds = 0;
+};
+
+/// In the order in which they are listed; they add up to the iteration. What is 0 is listed too.
+[[nodiscard]] std::vector<BreakdownEntry> breakdownEntries(const Breakdown &breakdown);
+
+} // namespace trainyard

@@ -1,0 +1,51 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// "Fit this model": climbs the memory ladder, cheapest rung first, until every GPU holds its stage with room to spare
+// and every node what has left its GPUs; then steps back off the rungs that a later one made needless. Of several
+// orders of the costlier rungs the one that trains fastest is kept. Each step says in a sentence what it frees, what it
+// costs and what it changes. Runs on the caller's thread; stops at a token between evaluations, with the steps so far.
+
+#include "core/evaluation/evaluate/run.h"
+#include "core/evaluation/memory_fit/footprint.h"
+#include "core/evaluation/memory_fit/rungs.h"
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct LadderStep {
+    std::string id, name; // of the rung
+    std::string
+        sentence; // "Shard optimizer states (ZeRO-1): frees 23.1 GB per GPU; the iteration takes 1.42 s, as before (…)"
+    PlanPtr plan; // with this step and those before it
+    std::int64_t freed = 0; // bytes on the fullest GPU
+    std::int64_t device = 0, capacity = 0; // of it, after the step
+    Metric iterationTime; // seconds, after the step; empty where it was not evaluated
+    Metric slowdown; // against the plan before the step: 0.03 is 3 % longer
+    std::vector<std::string> changes = {}; // every key that differs from the plan before it: "ZeRO stage 1 → 3"
+};
+
+struct Fitting {
+    bool fits = false;
+    bool isTight = false; // it fits, but no step keeps the fullest GPU below kSafeFill
+    bool isCancelled = false;
+    bool isCut = false; // some plans were not looked at: they have more tasks than the search may still simulate
+    Footprint before, after; // of the plan; of the last step
+    std::vector<LadderStep> steps; // none where the plan fits with room; where nothing fits, those that come nearest
+    PlanPtr plan; // of the last step; the plan itself without one
+    std::string summary; // one sentence
+};
+
+/// `onStep` is called as steps are found, before the needless ones are dropped.
+[[nodiscard]] Fitting fitModel(PlanPtr plan, const Catalogue &catalogue, EvaluationWorkspace &workspace,
+    std::stop_token stop = {}, const std::function<void(const LadderStep &)> &onStep = {});
+
+/// The steps alone, their times not evaluated: what a list of fixes shows while a plan is edited.
+[[nodiscard]] Fitting fitMemory(PlanPtr plan, const Catalogue &catalogue, std::stop_token stop = {});
+[[nodiscard]] Fitting fitMemory(PlanPtr plan, Footprints &footprints);
+
+} // namespace trainyard

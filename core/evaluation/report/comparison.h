@@ -1,0 +1,33 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Several evaluations side by side, differences against the first: what `trainyard-cli compare` prints.
+
+#include "core/evaluation/evaluate/evaluation.h"
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct NamedEvaluation {
+    std::string name; // as the reader knows it: the plan's name, or its file
+    std::string source; // file, "-" for standard input
+    EvaluationPtr evaluation;
+    /// The name over a column; of a plan that cannot run it says so.
+    [[nodiscard]] std::string heading() const { return evaluation->feasible() ? name : name + " (not feasible)"; }
+};
+
+/// Whether one of them trains jobs, so that rows of jobs are shown.
+[[nodiscard]] bool haveJobs(const std::vector<NamedEvaluation> &plans);
+
+[[nodiscard]] std::string comparisonTable(const std::vector<NamedEvaluation> &plans);
+/// {"plans": [{"name", "source", "differences": [sentences], "metrics": {...}, "change": {"iteration_time_s": -0.05,
+/// ...}}]}; `change` is relative to the first plan, null where either has no value.
+[[nodiscard]] std::string comparisonJson(const std::vector<NamedEvaluation> &plans);
+/// One line a plan; a column a metric, named by its key. Empty where a metric does not apply.
+[[nodiscard]] std::string comparisonCsv(const std::vector<NamedEvaluation> &plans);
+
+/// A field of a CSV line, quoted where it must be.
+[[nodiscard]] std::string csvField(const std::string &text);
+
+} // namespace trainyard

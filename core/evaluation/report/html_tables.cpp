@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluation/report/html_tables_internal.h"
+
+#include "core/base/number_text.h"
+#include "core/evaluation/report/job_text.h"
+#include "core/evaluation/report/markup.h"
+#include "core/evaluation/report/metric_rows.h"
+
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+using markup::escaped;
+
+std::string cell(const std::string &text, const char *styleClass = "")
+{
+    return *styleClass ? "<td class=\"" + std::string(styleClass) + "\">" + escaped(text) + "</td>"
+                       : "<td>" + escaped(text) + "</td>";
+}
+
+std::string headings(std::initializer_list<const char *> names)
+{
+    std::string html = "<tr>";
+    for (const char *name : names)
+        html += "<th>" + escaped(name) + "</th>";
+    return html + "</tr>";
+}
+
+const char *judged(const MetricRow &row, const Metric &base)
+{
+    if (!row.value || !base || *row.value == *base || row.better == Better::Neither)
+        return "change muted";
+    return (*row.value < *base) == (row.better == Better::Lower) ? "change good" : "change bad";
+}
+
+std::vector<MetricRow> rowsOf(const Evaluation &evaluation, bool withJobs)
+{
+    std::vector<MetricRow> rows = metricRows(evaluation, withJobs);
+    for (MetricRow &row : breakdownRows(evaluation)) {
+        row.label = "time: " + row.label;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+} // namespace
+
+std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
+{
+    const bool withJobs = haveJobs(plans);
+    std::vector<std::vector<MetricRow>> columns;
+    std::size_t longest = 0;
+    std::string html = "<table><tr><th></th>";
+    for (const NamedEvaluation &plan : plans) {
+        columns.push_back(rowsOf(*plan.evaluation, withJobs));
+        longest = columns.back().size() > columns[longest].size() ? columns.size() - 1 : longest;
+        html += "<th" + std::string(columns.size() > 1 ? " colspan=\"2\"" : "") + ">" + escaped(plan.name)
+            + (plan.evaluation->feasible() ? "" : "<br><span class=\"bad\">not feasible</span>") + "</th>";
+    }
+    html += "</tr>";
+    for (auto &column : columns)
+        column.resize(columns[longest].size()); // a plan that cannot be placed has no breakdown
+    for (std::size_t r = 0; r < columns.front().size(); ++r) {
+        std::string line = "<tr>" + cell(columns[longest][r].label);
+        bool isWorthALine = false;
+        for (std::size_t p = 0; p < columns.size(); ++p) {
+            const MetricRow &row = columns[p][r];
+            const Metric &base = columns.front()[r].value;
+            isWorthALine |= row.value.value_or(0) != 0;
+            line += cell(valueText(row));
+            if (p > 0)
+                line += cell(row.value && base ? changeText(*base, *row.value) : "", judged(row, base));
+        }
+        if (isWorthALine)
+            html += line + "</tr>";
+    }
+    return html + "</table>";
+}
+
+std::string memoryTable(const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.memory)
+        return {};
+    std::string html = "<table>"
+        + headings({ "stage", "weights", "gradients", "optimizer", "activations", "buffers", "peak", "reserved",
+            "on device", "capacity", "micro-batches in flight", "" });
+    for (const StageMemory &s : evaluation.metrics.memory->perStage) {
+        html += "<tr>" + cell(std::to_string(s.stage + 1));
+        for (const std::int64_t bytes :
+            { s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.peak, s.reserved, s.device, s.capacity })
+            html += cell(bytesText(double(bytes)));
+        html += cell(plainText(s.inFlight)) + (s.fits() ? cell("fits", "good") : cell("does not fit", "bad")) + "</tr>";
+    }
+    return html + "</table>";
+}
+
+namespace {
+
+std::string rowsTable(const std::vector<std::string> &names, const std::vector<std::vector<std::string>> &rows)
+{
+    std::string html = "<table><tr>";
+    for (const std::string &name : names)
+        html += "<th" + std::string(name.empty() ? " class=\"left\"" : "") + ">" + escaped(name) + "</th>";
+    html += "</tr>";
+    for (const std::vector<std::string> &row : rows) {
+        html += "<tr>";
+        for (std::size_t i = 0; i < row.size(); ++i)
+            html += cell(row[i], names[i].empty() ? "left wide" : "");
+        html += "</tr>";
+    }
+    return html + "</table>";
+}
+
+} // namespace
+
+std::string jobTable(const JobMetrics &jobs, std::size_t most)
+{
+    std::vector<std::vector<std::string>> rows;
+    for (const std::size_t i : jobsToShow(jobs, most))
+        rows.push_back(jobCells(jobs.perJob[i]));
+    if (rows.empty())
+        return {};
+    const std::size_t left = jobs.perJob.size() - rows.size();
+    return rowsTable(jobHeadings(), rows)
+        + (left > 0 ? "<p class=\"muted\">and " + escaped(wholeText(double(left))) + " more</p>" : "");
+}
+
+std::string gpuTable(const Evaluation &evaluation)
+{
+    constexpr std::size_t kMost = 64;
+    return evaluation.metrics.memory ? rowsTable(gpuHeadings(), gpuRows(*evaluation.metrics.memory, kMost))
+                                     : std::string();
+}
+
+std::string hostTable(const Evaluation &evaluation)
+{
+    std::vector<std::vector<std::string>> rows;
+    for (const HostUse &host : evaluation.metrics.jobs->hosts)
+        rows.push_back(hostCells(*evaluation.plan, host));
+    return rows.empty() ? std::string() : rowsTable(hostHeadings(), rows);
+}
+
+std::string linkTable(const Evaluation &evaluation)
+{
+    if (evaluation.metrics.wanLinks.empty())
+        return {};
+    std::string html = "<table>"
+        + headings({ "link", "round trip", "capacity", "per iteration, there", "back", "use", "bound by",
+            "connections per node pair", "per node pair" });
+    for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
+        const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
+        const bool isUsed = use.tcpConnections > 0;
+        html += "<tr>" + cell(link.between[0] + " \u2013 " + link.between[1]) + cell(plainText(link.rttMs) + " ms")
+            + cell(plainText(link.capacityGbps) + " Gbps") + cell(bytesText(use.bytes[0]))
+            + cell(bytesText(use.bytes[1])) + cell(percentText(use.usableUtilization)) + cell(toString(use.limit))
+            + cell(isUsed ? std::to_string(use.tcpConnections) : "\u2013")
+            + cell(isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013") + "</tr>";
+    }
+    return html + "</table>";
+}
+
+std::string placementTable(const Evaluation &evaluation)
+{
+    const Layout &layout = evaluation.layout;
+    if (layout.classes.empty())
+        return layout.unplaced.empty() ? std::string() : "<p class=\"bad\">" + escaped(layout.unplaced) + "</p>";
+    std::string html =
+        "<table>" + headings({ "stages", "datacenter", "GPU", "pipelines", "micro-batches per pipeline", "layers" });
+    for (const PipelineClass &c : layout.classes) {
+        for (std::size_t s = 0; s < c.locations.size();) {
+            std::size_t end = s + 1;
+            while (end < c.locations.size() && c.locations[end] == c.locations[s])
+                ++end;
+            int layers = 0;
+            for (std::size_t i = s; i < end && i < layout.chunks.size(); ++i) {
+                for (const StageChunk &chunk : layout.chunks[i])
+                    layers += chunk.layers;
+            }
+            const Datacenter &where = evaluation.plan->cluster.datacenters.at(std::size_t(c.locations[s].datacenter));
+            const Pool &pool = where.pools.at(std::size_t(c.locations[s].pool));
+            const std::string range =
+                end - s == 1 ? std::to_string(end) : std::to_string(s + 1) + "\u2013" + std::to_string(end);
+            html += "<tr>" + cell(range) + cell(where.label()) + cell(pool.inlineGpu ? pool.inlineGpu->name : pool.gpu)
+                + cell(std::to_string(c.pipelines)) + cell(std::to_string(c.microBatches))
+                + cell(std::to_string(layers)) + "</tr>";
+            s = end;
+        }
+    }
+    return html + "</table>";
+}
+
+std::string workLegend(const Timeline &timeline)
+{
+    std::array<bool, kWorkKindCount> isThere {};
+    for (const WorkKind kind : timeline.kind)
+        isThere[std::size_t(kind)] = true;
+    std::string html;
+    for (std::size_t k = 0; k < kWorkKindCount; ++k) {
+        if (isThere[k]) {
+            html += "<span><svg viewBox=\"0 0 11 11\">" + markup::rect(0, 0, 11, 11, markup::workClass(WorkKind(k)))
+                + "</svg>" + escaped(toString(WorkKind(k))) + "</span>";
+        }
+    }
+    return html.empty() ? html : "<div class=\"legend\">" + html + "</div>";
+}
+
+} // namespace trainyard

@@ -1,0 +1,32 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a report says about one plan, piece by piece, before anyone lays it out: the HTML page stacks the pieces as
+// cards, the PDF as sections on pages. The same input gives the same pieces. Any thread.
+
+#include "core/evaluation/evaluate/evaluation.h"
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct ReportTile {
+    std::string label, value, note; // plain text
+};
+
+struct ReportCard {
+    std::string title; // plain text
+    std::string html; // tables, lists and inline SVG whose classes are those of report_style.h
+};
+
+/// "Llama 3 70B \u00b7 384 of 384 GPUs \u00b7 3 datacenters \u00b7 \u2026"
+[[nodiscard]] std::string reportSubtitle(const Evaluation &evaluation);
+/// The numbers at the top, eight of them.
+[[nodiscard]] std::vector<ReportTile> reportTiles(const Evaluation &evaluation);
+/// What the confidence label stands for; empty where there is nothing to add to it.
+[[nodiscard]] std::string confidenceSentence(const Confidence &confidence);
+/// Problems, breakdown, timeline, memory, links, placement, as far as the plan has them. `axis`: length of the
+/// timeline's axis, so that several plans share one.
+[[nodiscard]] std::vector<ReportCard> reportCards(const Evaluation &evaluation, Nanoseconds axis);
+
+} // namespace trainyard

@@ -1,0 +1,84 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which datacenters to train in. Wider than Algorithm 1 of Atlas (arXiv 2411.14458): for each data-parallel degree, and
+// across the WAN each number of whole DP-cells where the plan gives their size, every order of linked datacenters and
+// every number of stages in each, by the search that also places a plan. Bounds say what no simulation can better; the
+// closed form (estimate.h) says what to simulate first, and what is shown is the simulated value. Whole pipelines in
+// each datacenter stand beside them for comparison. Call it from any one thread; docs/model.md, "Datacenter selection".
+//
+//   const auto selection = selectDatacenters(plan, builtinCatalogue(), workspace, stop, {.objective =
+//   SelectionObjective::Cost});
+
+#include "core/evaluation/evaluate/run.h"
+#include "core/engine/schedule/closed_forms.h"
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+enum class SelectionObjective : std::uint8_t { Throughput, Cost };
+
+struct SelectionOptions {
+    SelectionObjective objective = SelectionObjective::Throughput;
+    Auto<int> cell; // pipelines of a DP-cell; auto: the plan's, else as cells come about
+    Auto<int> microBatches; // of a pipeline, as in Algorithm 1; auto: the global batch stays and gives them
+    int mostSimulated = 48; // options, the present plan apart
+    std::int64_t mostTasks = 3'000'000; // of all simulations together
+};
+
+struct LeftOut {
+    int datacenter = 0;
+    std::string reason; // "Oregon's 32 GPUs hold no stage of 4 cells: a stage needs 64"
+};
+
+struct SelectionOption {
+    std::vector<DatacenterBlock> blocks; // in pipeline order; empty: whole pipelines in several datacenters
+    int cells = 0, cell = 1; // data-parallel degree = cells · cell
+    int microBatches = 0; // of the fullest pipeline
+    PlanPtr plan; // pins the blocks; the present plan itself where isCurrent
+    std::string sentence; // for undo
+    double leastSeconds = 0, leastUsd = 0; // of an iteration: bounds that no simulation goes below
+    double screenedSeconds = 0; // closed form
+    Bound bound = Bound::Compute; // what a micro-batch more waits for, closed form
+    bool isSimulated = false; // the rest is simulated; else from the closed form
+    double seconds = 0, sequencesPerSecond = 0;
+    int gpusUsed = 0;
+    // GPUs that the option uses, and egress; unlike the plan's metrics, GPUs that stay idle are not paid for.
+    double usdPerIteration = 0, egressUsdPerIteration = 0, usdPerMillionTokens = 0;
+    double wanBytes = 0; // of an iteration, both directions
+    bool isFeasible = true;
+    std::string infeasibleBecause;
+    bool isCurrent = false; // how the plan is placed now
+    bool isOnFront = false; // no other option is both faster and cheaper
+    std::vector<LeftOut> leftOut;
+
+    [[nodiscard]] int data() const { return cells * cell; }
+    [[nodiscard]] double egressUsdPerMillionTokens() const
+    {
+        return usdPerIteration > 0 ? egressUsdPerIteration / usdPerIteration * usdPerMillionTokens : 0;
+    }
+};
+
+struct Selection {
+    PlanPtr plan; // what was asked about
+    SelectionObjective objective = SelectionObjective::Throughput;
+    std::vector<SelectionOption> options; // simulated ones, feasible first, best first
+    int looked = 0; // placements whose bounds were counted
+    int screened = 0; // of those in closed form, at least those that were simulated
+    int simulated = 0; // of those; options that hardly differ from a better one are not listed
+    int askedCell = 0; // across the WAN only whole cells of so many were looked at; 0: every number of replicas
+    bool isProven = false; // whatever was not simulated is outdone in time and in cost at once by an option that was
+    int bestThroughput = -1, bestCost = -1, current = -1; // indices of options
+    std::vector<std::string> remarks; // "Adding Oregon does not help: …"
+    std::string nothingToSelect; // why there is no choice; empty where there is
+};
+
+/// Errors: as evaluate(), Cancelled. A plan that cannot be placed as it is may still have options.
+[[nodiscard]] ExpectedAll<Selection> selectDatacenters(const PlanPtr &plan, const Catalogue &catalogue,
+    EvaluationWorkspace &workspace, std::stop_token stop = {}, SelectionOptions options = {});
+
+/// "Virginia ×6 → Ohio ×3", or "whole pipelines in each datacenter".
+[[nodiscard]] std::string blocksText(const std::vector<DatacenterBlock> &blocks, const Cluster &cluster);
+
+} // namespace trainyard

@@ -1,0 +1,302 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The plan: an immutable value that says which hardware there is, what is trained on it and how. It mirrors the plan
+// file (docs/plan-file.md) field by field; units are in the names. Views never change one: they make the next one.
+// Keys of the file that this version does not know are kept in `extra` (key -> JSON text) and written back.
+
+#include "core/facts/hardware/gpu_spec.h"
+#include "core/facts/hardware/stack_spec.h"
+#include "core/facts/plan/heterogeneity.h"
+#include "core/facts/plan/jobs.h"
+#include "core/facts/plan/moe_strategy.h"
+#include "core/facts/workload/model_spec.h"
+#include "core/facts/workload/recompute_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+struct Ssd {
+    double writeGBps = 0, readGBps = 0, endurancePb = 0;
+    double usd = 0; // price of one node's drives
+    double writeAmplification = 1; // of this workload; the rating assumes JESD218's
+    double retentionGain = 1; // further program/erase cycles where data need not last as long as rated
+    int gpusSharing = 1; // GPUs behind one PCIe switch on the way to the drives
+    Extra extra;
+    bool operator==(const Ssd &) const = default;
+};
+
+struct Host {
+    double memoryGib = 0, gbytesPerSecondPerGpu = 0;
+    Extra extra;
+    bool operator==(const Host &) const = default;
+};
+
+struct Pool { // equal nodes of one datacenter
+    std::string id;
+    std::string gpu; // catalogue id; empty where inlineGpu is set
+    std::optional<GpuSpec> inlineGpu;
+    int nodes = 0;
+    int gpusPerNode = 8;
+    std::optional<double> usdPerGpuHour; // default: the catalogue's
+    std::optional<Ssd> ssd;
+    std::optional<Host> host;
+    Extra extra;
+    bool operator==(const Pool &) const = default;
+    [[nodiscard]] int gpus() const { return nodes * gpusPerNode; }
+};
+
+/// What carries the traffic between the nodes of one datacenter: InfiniBand or RoCE, or TCP over a cloud's Ethernet.
+enum class FabricKind : std::uint8_t { Rdma, Tcp };
+
+struct Datacenter {
+    std::string id, name;
+    std::optional<double> latitude, longitude;
+    std::optional<double> fabricGbpsPerGpu; // default: the GPU's catalogue entry
+    std::optional<double>
+        fabricMeasuredGBps; // of one GPU in large collectives; default: a share of nominal (network.json)
+    FabricKind fabric = FabricKind::Rdma;
+    std::optional<double> usdPerKwh, kgCo2PerKwh;
+    std::vector<Pool> pools;
+    Extra extra;
+    bool operator==(const Datacenter &) const = default;
+    [[nodiscard]] int gpus() const;
+    [[nodiscard]] const std::string &label() const { return name.empty() ? id : name; }
+};
+
+struct WanLink {
+    std::array<std::string, 2> between;
+    double rttMs = 0;
+    double jitterMs = 0; // by which packets are late, there and back together
+    double capacityGbps = 100; // per direction, all node pairs together
+    double nodePairGbps = 5; // per direction
+    double tcpWindowMb = 1.5; // of one connection
+    std::string cloud; // catalogue name of a provider: its window instead; empty: tcpWindowMb
+    double lossRate = 0; // share of packets lost
+    std::optional<std::array<double, 2>> usdPerGb; // [a->b, b->a]; default: catalogue by region, else 0.02
+    Extra extra;
+    bool operator==(const WanLink &) const = default;
+};
+
+struct Cluster {
+    std::vector<Datacenter> datacenters;
+    std::vector<WanLink> wanLinks;
+    Extra extra;
+    bool operator==(const Cluster &) const = default;
+    [[nodiscard]] int gpus() const;
+    [[nodiscard]] int indexOf(std::string_view datacenterId) const; // -1 where absent
+    [[nodiscard]] int linkBetween(std::string_view a, std::string_view b) const; // either order; -1 where absent
+};
+
+struct WorkloadSpec {
+    std::string model; // catalogue name or path of a config.json; empty where inlineModel is set
+    std::optional<ModelSpec> inlineModel;
+    int sequenceLength = 2048;
+    std::optional<int> documentLength; // mean tokens of a document, where attention is masked at their borders
+    int globalBatch = 0; // sequences per iteration
+    int microBatch = 1;
+    Precision precision = Precision::Bf16;
+    Optimizer optimizer = Optimizer::Adam;
+    int galoreRank = 512; // of GaLore's projected gradients
+    std::optional<double> trainingTokens;
+    Extra extra;
+    bool operator==(const WorkloadSpec &) const = default;
+    /// Tokens that attend to each other: of a document, at most of a sequence.
+    [[nodiscard]] int attendedLength() const
+    {
+        return std::min(sequenceLength, documentLength.value_or(sequenceLength));
+    }
+};
+
+struct Parallelism {
+    int tensor = 1, pipeline = 1;
+    Auto<int> data; // auto: the largest degree that the placement can location
+    int context = 1, expert = 1, expertTensor = 1, virtualPipeline = 1;
+    int tokenSlices = 4; // of a sequence, under terapipe
+    std::optional<bool> sequenceParallel; // default: tensor > 1
+    int zeroStage = 1;
+    Extra extra;
+    bool operator==(const Parallelism &) const = default;
+    [[nodiscard]] bool usesSequenceParallel() const { return sequenceParallel.value_or(tensor > 1); }
+};
+
+enum class ScheduleKind : std::uint8_t {
+    GPipe,
+    OneFOneB,
+    Interleaved,
+    BreadthFirst,
+    ZbH1,
+    ZbH2,
+    ZbV,
+    ZbAuto,
+    VHalf,
+    VMin,
+    DualPipe,
+    DualPipeV,
+    Chimera,
+    Hanayo,
+    Varuna,
+    TeraPipe,
+    Atlas,
+};
+
+enum class PlacementMode : std::uint8_t { Auto, PipelineAcross, DataAcross };
+
+struct StagePin {
+    std::string datacenter;
+    int stages = 0;
+    Extra extra;
+    bool operator==(const StagePin &) const = default;
+};
+
+struct Placement {
+    PlacementMode mode = PlacementMode::Auto;
+    std::vector<StagePin> stages; // in pipeline order; empty = not pinned
+    std::vector<int> layers; // transformer layers of each stage; empty: even, first and last less
+    Extra extra;
+    bool operator==(const Placement &) const = default;
+};
+
+enum class ActivationOffload : std::uint8_t { None, Host, Ssd };
+/// How offloaded activations are chosen: whole tensors as long as their transfers hide (SSDTrain), a share of the
+/// tokens of each layer with the rest recomputed (MEMO), layer by layer whichever of swapping and recomputing is
+/// shorter where they have no room to stay (KARMA), or the fastest split of the layers into swapped, recomputed and
+/// kept ones (ProTrain).
+enum class OffloadPolicy : std::uint8_t { SsdTrain, Memo, Karma, ProTrain };
+/// Where optimizer states live and update: on the GPU, in host memory (ZeRO-Offload), there with every few updated on
+/// the GPU (Deep Optimizer States), or on drives (ZeRO-Infinity).
+enum class OptimizerOffload : std::uint8_t { None, Host, Interleaved, Ssd };
+enum class ParameterOffload : std::uint8_t { None, Host, Ssd };
+
+struct MemoryStrategy {
+    Recompute recompute = Recompute::None;
+    std::optional<int> recomputeLayers; // of a stage, its first ones; default: all
+    bool recomputeNorms = false, recomputeActivationFunction = false;
+    ActivationOffload activationOffload = ActivationOffload::None;
+    Auto<double> offloadFraction;
+    OffloadPolicy offloadPolicy = OffloadPolicy::SsdTrain;
+    int offloadMinElements = 8 * 1024 * 1024; // smaller tensors stay
+    int offloadGroup = 1; // modules (attention or MLP) that are loaded together
+    int offloadAhead = 1; // such groups that are loaded ahead of the one in its backward
+    OptimizerOffload optimizerOffload = OptimizerOffload::None;
+    bool delayedUpdate = false; // an offloaded optimizer step runs beside the next iteration, one step stale
+    ParameterOffload parameterOffload = ParameterOffload::None;
+    std::optional<int> savedActivationBits; // of an element kept for the backward; default: as computed
+    bool recomputeUpProjection =
+        false; // latent attention: queries, keys and values made again from what they were compressed to
+    bool recomputeSharedExperts = false;
+    bool offloadExpertInput = false; // what the first product of the experts reads waits in host memory
+    bool fp8Activations = false; // inputs of linear layers are kept as their FP8 products use them
+    Extra extra;
+    bool operator==(const MemoryStrategy &) const = default;
+};
+
+enum class WanSharing : std::uint8_t { Spatial, Temporal };
+/// Who sends next in a cell: the lowest micro-batch of any pipeline, or one pipeline until it has drained.
+enum class TurnOrder : std::uint8_t { RoundRobin, DrainFirst };
+enum class CongestionControl : std::uint8_t { Cubic, Bbr };
+/// Gradients across datacenters: reduced inside each, exchanged between them, gathered again; or one ring through all
+/// ranks.
+enum class WanAllReduce : std::uint8_t { Hierarchical, Flat };
+/// Replicas in different datacenters that train alone for some steps: DiLoCo, or streaming DiLoCo, which hides the
+/// exchange.
+enum class LocalSgd : std::uint8_t { None, Diloco, Streaming };
+
+struct WanStrategy {
+    Auto<int> tcpConnections; // auto: as many as fill the node pair, up to WanTcp::mostConnections
+    CongestionControl congestion = CongestionControl::Cubic;
+    WanSharing sharing = WanSharing::Spatial;
+    Auto<int> cell; // pipelines of a DP-cell
+    TurnOrder turns = TurnOrder::RoundRobin;
+    WanAllReduce allReduce = WanAllReduce::Hierarchical;
+    LocalSgd localSgd = LocalSgd::None;
+    int localSteps = 100; // H: steps between two exchanges
+    int fragments = 1; // parts of the model that streaming local SGD exchanges one after the other
+    int exchangeBits = 32; // of a parameter in an exchange of local SGD
+    std::optional<int> activationBits; // of an element that crosses the WAN; default: as computed
+    std::optional<int> gradientBits; // of a gradient element in the exchange between datacenters; default: as reduced
+    Extra extra;
+    bool operator==(const WanStrategy &) const = default;
+};
+
+enum class Arrivals : std::uint8_t { Poisson, Constant, Bursty, Trace };
+
+struct BubbleFill {
+    bool enabled = false;
+    std::string model;
+    int stages = 1; // of the served model, on GPUs of one datacenter
+    Arrivals arrivals = Arrivals::Poisson;
+    double requestsPerSecond = 0;
+    double burstiness = 4; // bursty: rate inside a burst / mean rate
+    std::string trace; // trace: a CSV time_s,prompt_tokens; relative to the plan
+    int promptTokens = 2048;
+    double ttftSloMs = 1000;
+    double guardMs = 1;
+    bool chaining = false; // also over GPUs whose bubbles are not aligned
+    std::optional<double> kvGbps; // of one GPU to the decode GPUs; default: the fabric's
+    bool firstTokenFromDecode = false; // then the move of the KV cache counts as time to first token
+    double usdPerMillionTokens = 0; // what prefill tokens are worth; 0: the GPU time they save
+    int seed = 1; // of the random arrivals
+    Extra extra;
+    bool operator==(const BubbleFill &) const = default;
+};
+
+/// One measured value, or one per stage.
+using PerStage = std::vector<double>; // size 1: for every stage
+
+struct MeasuredStageTimes { // measured times of one stage and one micro-batch; MB = 10^6 bytes
+    PerStage forwardMs, backwardMs; // backward without recompute
+    PerStage recomputeMs, weightGradMs; // empty = 0
+    PerStage pairedMs; // forward and backward of two micro-batches at once; empty: not measured
+    double activationMb = 0;
+    std::optional<double> gradientMb; // default: activationMb
+    double parametersMb = 0;
+    std::vector<int> inFlight; // empty = limited by the schedule only; size 1: for every stage
+    Extra extra;
+    bool operator==(const MeasuredStageTimes &) const = default;
+};
+
+struct Stack {
+    std::string name = "megatron-core";
+    std::map<std::string, double> overrides; // field of StackSpec as in stacks.json -> value
+    std::string release = {}; // one of the catalogue, "26.02"; empty: not named, any of them
+    bool operator==(const Stack &) const = default;
+};
+
+struct Plan {
+    static constexpr int kVersion = 1;
+    std::string name, notes;
+    Cluster cluster;
+    WorkloadSpec workload;
+    Parallelism parallelism;
+    ScheduleKind schedule = ScheduleKind::OneFOneB;
+    Stack stack;
+    Placement placement;
+    MemoryStrategy memory;
+    WanStrategy wan;
+    MoeStrategy moe;
+    Heterogeneity heterogeneity;
+    BubbleFill bubbleFill;
+    std::vector<Job> jobs;
+    std::optional<JobGrid> jobGrid;
+    JobScheduler jobScheduler = JobScheduler::ShardedLrtf;
+    JobOptions jobOptions;
+    std::map<std::string, std::string> calibration; // factor -> JSON text
+    std::optional<MeasuredStageTimes> profile;
+    std::optional<LayerProfiles> layerProfiles;
+    std::string baseDir; // folder of the file, for relative paths; never written
+    Extra extra;
+    bool operator==(const Plan &) const = default;
+};
+
+using PlanPtr = std::shared_ptr<const Plan>;
+
+} // namespace trainyard

@@ -1,0 +1,95 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Gathers the work of one layer on one GPU kernel by kernel, apart by direction and kind, and turns it into a
+// ChunkCost: what the GPU takes, or the host where it cannot launch kernels fast enough. For the .cpp files of this
+// folder.
+
+#include "core/iteration/cost/kernels/gemm.h"
+#include "core/iteration/cost/layer/layer_cost.h"
+
+namespace trainyard {
+
+/// Kernels of one direction.
+struct KernelWork {
+    Seconds products, attention, elementwise;
+    double launches = 0;
+    [[nodiscard]] Seconds total() const { return products + attention + elementwise; }
+    KernelWork &operator+=(const KernelWork &o)
+    {
+        products += o.products;
+        attention += o.attention;
+        elementwise += o.elementwise;
+        launches += o.launches;
+        return *this;
+    }
+    friend KernelWork operator*(const KernelWork &work, double times)
+    {
+        return { work.products * times, work.attention * times, work.elementwise * times, work.launches * times };
+    }
+};
+
+/// Kernels that an eager framework launches for what is counted as one group of element-wise work: activation function
+/// of an MLP; router and permutation.
+inline constexpr double kActivationKernels = 3, kRoutingKernels = 12;
+
+class LayerTimer {
+public:
+    LayerTimer(const Workload &workload, const LayerSite &site);
+
+    /// y = x W with x of m rows and k columns, and its two gradients.
+    void product(double m, double n, double k);
+    /// Its forward once more in the backward, although the layer is not recomputed as a whole.
+    void productAgain(double m, double n, double k);
+    /// One grouped kernel over `groups` experts of m rows each.
+    void groupedProduct(double groups, double m, double n, double k);
+    /// Fused or unfused core attention of the workload's model.
+    void attention();
+    // Bytes below are those of 16-bit tensors; where the plan computes in 32 bits twice as many move.
+    /// Memory-bound kernels that move `bytes` forward and 1.5 times that backward, `kernels` of them where nothing is
+    /// fused.
+    void elementwise(double bytes, double kernels);
+    /// The same in one direction only.
+    void elementwiseForward(double bytes, double kernels);
+    void elementwiseInputGrad(double bytes, double kernels);
+    /// Of such bytes forward, what a backward does again although the layer is not recomputed as a whole.
+    void elementwiseAgain(double bytes, double kernels);
+    /// Gradients of so many parameters join the main gradients, from `tensors` kernels.
+    void accumulate(double parameters, double tensors);
+
+    /// What another timer of the same layer has gathered, instead.
+    void takeKernels(const LayerTimer &other);
+
+    /// The kernels, with communication added by the caller, bounded below by the host.
+    [[nodiscard]] ChunkCost finish(const ChunkCost &communication, Recompute recompute) const;
+
+    double sequence = 0, tokens = 0; // of one context rank
+    int tensor = 1, spread = 1; // spread: ranks that share the tokens outside attention and MLP
+    KernelWork forward, inputGrad, weightGrad;
+    double element = 2; // bytes of an activation
+    KernelWork recomputeWork; // of the forward, by productAgain and elementwiseAgain
+    Seconds core; // forward of the attention core, which selective recomputation repeats
+
+private:
+    void fusedAttention();
+    void unfusedAttention();
+    void addProduct(KernelWork &work, Seconds kernel, double operandElements) const;
+    /// Of a product whose operands are loaded along rows of so many elements.
+    [[nodiscard]] Seconds denseTime(const GemmShape &shape, double rowA, double rowB) const;
+    [[nodiscard]] Seconds batchedTime(const GemmShape &shape) const;
+    [[nodiscard]] Seconds memoryTime(double bytes) const;
+    [[nodiscard]] Seconds hostTime(const KernelWork &work) const;
+
+    const Workload &m_work;
+    const GpuSpec &m_gpu;
+    Precision m_precision;
+    bool m_isNarrow; // products run in 8 or 4 bits; a chip without such units runs them in 16
+    double m_passes;
+    double m_productSpeed, m_groupedSpeed, m_attentionSpeed; // within a training step, of kernels measured alone
+    double m_memorySpeed;
+    double m_hostSlowness;
+};
+
+/// An MLP of that inner width, with its activation function.
+void addDenseFfn(LayerTimer &timer, const ModelSpec &model, double width);
+
+} // namespace trainyard

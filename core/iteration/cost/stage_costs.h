@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What every operation of one iteration takes, per class of equal pipelines. Seconds are kept apart by purpose for the
+// breakdown and rounded to nanoseconds once, for the timeline. Plain values; core/iteration/iteration_costs makes them.
+
+#include "core/iteration/cost/layer/expert_layer_cost.h"
+#include "core/iteration/cost/layer/op_split.h"
+#include "core/iteration/cost/wan/wan_use.h"
+#include "core/iteration/graph/pipeline_graph.h"
+#include "core/iteration/memory/stage_offload.h"
+#include "core/iteration/model_states/optimizer_step.h"
+
+#include <memory>
+#include <vector>
+
+namespace trainyard {
+
+struct StageCosts {
+    std::vector<ChunkCost> chunks; // by virtual chunk
+    std::shared_ptr<const ExpertLayerCost> expert; // how one of its expert layers runs; empty where it has none
+    Seconds reduce, gather, optimizer;
+    Seconds exchange; // of local SGD between datacenters, after the step: nothing hides it
+    Seconds lastBucket; // of the reduction: its gradients are ready only when the backward ends
+    OffloadedStep step; // off the GPU; of it `optimizer` shows
+    Seconds lateWrites; // gradients that go to drives when the backward has ended; before the step, part of what shows
+    Bytes weightsWritten; // of one GPU, to drives: weights that lie there, updated
+};
+
+struct Costs {
+    IterationCosts iteration; // for the graph builder
+    std::vector<std::vector<StageCosts>> stages; // [class][stage]: the same, in seconds and by purpose
+    std::vector<std::vector<StageOffload>> offload; // [class][stage]; empty where every activation stays
+    std::vector<WanLinkUse> wanLinks; // one a link of the cluster; utilization is filled in later
+    Seconds hiddenExchange; // streaming local SGD: what each iteration has to hide of it (wan_reduce.h)
+
+    /// Whether activations leave the GPU between forward and backward.
+    [[nodiscard]] bool movesActivations() const
+    {
+        return !offload.empty() || (!iteration.classes.empty() && iteration.classes.front().layers.movesBoundaries());
+    }
+};
+
+} // namespace trainyard

@@ -1,0 +1,36 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Second room on the way from plan to answer: an iteration put together from what its stages cost, the order of their
+// schedule, what leaves the GPU and what crosses datacenters. WAN traffic is counted on the way.
+
+#include "core/iteration/cost/stage_costs.h"
+#include "core/iteration/placement/resolve.h"
+
+#include <stop_token>
+
+namespace trainyard {
+
+class GraphCache;
+
+/// Errors: BadValue where the schedule cannot be built for these shapes, or has more tasks than are simulated;
+/// OutOfRange where the iteration is longer than a timeline.
+/// `graphs`: keeps topologies of the iterations that it runs on the way.
+[[nodiscard]] Expected<Costs> cost(
+    const Workload &workload, const std::stop_token &stop = {}, GraphCache *graphs = nullptr);
+
+/// What the timeline has of a chunk: whole nanoseconds, one at least of what takes time at all.
+[[nodiscard]] OpTimes opTimes(const ChunkCost &chunk);
+
+/// Of a schedule that pairs, a forward and a backward at once, recomputation apart, as measured where they were:
+/// [(stage * chunks + the forward's chunk) * chunks + the backward's].
+[[nodiscard]] std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages);
+/// Of one stage, behind those that are there.
+void addPairTimes(std::vector<Nanoseconds> &times, const Workload &workload, const StageCosts &costs, int stage);
+
+/// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).
+[[nodiscard]] Seconds iterationOverhead(const Workload &workload);
+
+/// Adds time that shows at the end of every stage, where an iteration is too short to hide an exchange.
+void showExchange(Costs &costs, Seconds rest);
+
+} // namespace trainyard

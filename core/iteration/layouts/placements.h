@@ -1,0 +1,40 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The placements that a plan may have, best bound first: pinned, one; else orders of datacenters for pipelines that go
+// across, and sets of datacenters for whole pipelines. Whoever wants the best one evaluates them in this order and may
+// stop at the first whose bound is not below the time that it has. docs/model.md, "Placement".
+
+#include "core/iteration/placement/resolve.h"
+
+#include <vector>
+
+namespace trainyard {
+
+struct PlacedLayout {
+    Layout layout; // placed, DP-cells formed
+    double bound =
+        0; // seconds; no iteration of it is shorter. 0 where there is one placement only, or nothing is known
+    bool mayFit = true; // false: states alone are more than a GPU's memory
+};
+
+struct Placements {
+    /// Those that may fit first, then by bound; where shares are dealt, by the bound of even ones.
+    std::vector<PlacedLayout> found;
+    Layout unplaced; // where none is found: with data 0 and why
+};
+
+/// `most`: pipelines across and whole pipelines, each. With layers by speed the same with even layers stand behind.
+[[nodiscard]] Placements placements(const Workload &workload, int most = 48);
+
+/// The same before shares are dealt and cells are formed; bounds are those of even shares, which dealt ones may beat.
+[[nodiscard]] Placements undealtPlacements(const Workload &workload, int most = 48);
+/// Does that to the layout of a workload; as shareOut().
+void deal(Workload &workload, bool cutsLayers = true, bool notes = true);
+/// Seconds that no iteration of a dealt layout is shorter than; 0 where nothing is known.
+[[nodiscard]] double dealtBound(const Workload &workload);
+
+/// The one of the least bound, for one mode (not Auto), without DP-cells; where nothing can be placed, data is 0 and
+/// `unplaced` says why.
+[[nodiscard]] Layout place(const Workload &workload, PlacementMode mode);
+
+} // namespace trainyard

@@ -1,0 +1,23 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What lies on a GPU of a stage during the whole iteration: weights, gradients, optimizer states and the buffers of the
+// framework. Bytes; equations in docs/model.md, "Memory". Plain values.
+
+#include "core/iteration/placement/ranks.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainyard {
+
+struct StageStates {
+    double weights = 0, gradients = 0, optimizer = 0;
+    std::vector<std::pair<const char *, double>> buffers; // by the name that users see
+    double inHost = 0, onDrives = 0; // states that lie there instead
+};
+
+/// Of ranks with a tensor parallel degree of their own too, whoever's view the workload is.
+[[nodiscard]] StageStates stageStates(const Workload &workload, const RankSet &ranks);
+
+} // namespace trainyard

@@ -1,0 +1,34 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a plan says about activation offloading, in the units of the formulas. Plain values.
+
+#include "core/base/units.h"
+#include "core/iteration/placement/resolve.h"
+
+#include <optional>
+#include <string>
+
+namespace trainyard {
+
+struct OffloadSettings {
+    ActivationOffload target = ActivationOffload::None;
+    Auto<double> fraction;
+    double minElements = 8.0 * 1024 * 1024; // smaller tensors stay
+    int group = 1; // modules that are loaded together
+    int ahead = 1; // groups that are loaded ahead of the one in its backward
+};
+[[nodiscard]] OffloadSettings offloadSettings(const Plan &plan);
+
+/// 10^9 bytes/s of the plan as bytes/s.
+struct PoolRates {
+    double gpu = 0; // of one GPU's own link, each direction
+    int gpusPerSwitch = 1; // that share such a link
+    std::optional<double> nodeWrite, nodeRead; // of the drives of a node
+};
+[[nodiscard]] PoolRates poolRates(const Workload &workload, StageLocation location, const OffloadSettings &settings);
+
+/// Why nothing leaves although the plan asks for it, in one sentence about the schedule or the profile; empty
+/// otherwise.
+[[nodiscard]] std::string whyActivationsStay(const Plan &plan);
+
+} // namespace trainyard

@@ -1,0 +1,28 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether activations wait outside the GPU, and where: those that activation offload chooses, or the experts' input
+// alone (`memory.offload_expert_input`), or the inputs of layers of a layer loop (`heterogeneity.boundary_offload`).
+// Where activation offload is on it decides about those tensors too.
+
+#include "core/facts/plan/plan.h"
+
+namespace trainyard {
+
+[[nodiscard]] inline bool onlyExpertInputLeaves(const MemoryStrategy &memory)
+{
+    return memory.offloadExpertInput && memory.activationOffload == ActivationOffload::None;
+}
+
+[[nodiscard]] inline ActivationOffload activationsLeaveTo(const MemoryStrategy &memory)
+{
+    return onlyExpertInputLeaves(memory) ? ActivationOffload::Host : memory.activationOffload;
+}
+
+/// Of a layer loop, what enters a layer and the gradient of it.
+[[nodiscard]] inline bool boundariesLeave(const Plan &plan)
+{
+    return plan.heterogeneity.isLayered() && plan.heterogeneity.boundaryOffload
+        && plan.memory.activationOffload == ActivationOffload::None;
+}
+
+} // namespace trainyard

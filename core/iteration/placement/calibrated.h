@@ -1,0 +1,36 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a plan's calibration factors make of the hardware and the stack that costs read. Made by resolve, owned by the
+// workload, absent where a plan has none: nothing global changes, and a plan without factors costs nothing.
+
+#include "core/facts/network/collectives.h"
+#include "core/iteration/placement/resolve.h"
+#include "core/facts/plan/calibration.h"
+
+#include <list>
+
+namespace trainyard {
+
+struct CalibratedHardware {
+    std::list<GpuSpec> gpus; // copies whose PCIe was measured
+    std::list<LinkClass> kinds; // of the links below
+    // [datacenter][pool]; of links without a kind, and of drives without a value, nothing was measured
+    std::vector<std::vector<Link>> device, fabric;
+    std::vector<std::vector<std::optional<Ssd>>> drives;
+    std::vector<std::vector<std::optional<BytesPerSecond>>> toHost; // of one GPU to host memory, each direction
+    std::vector<std::optional<double>> roundTripMs; // [WAN link]
+    std::vector<std::string> idle; // ids of factors that change nothing of this plan
+};
+
+/// A link inside a node or a datacenter as a factor of it sets it: measured latency and bandwidth take the place of the
+/// class's start, share of the peak and ramp. `kind` is written, and has to live as long as the link.
+[[nodiscard]] Link calibratedLink(const Link &before, const CalibrationFactor &factor, LinkClass &kind);
+
+/// Before calibration: from a GPU of the location to other nodes of its datacenter.
+[[nodiscard]] Link nominalFabric(const Workload &workload, StageLocation location);
+
+/// Applies the plan's factors to a workload whose GPUs, stack, rates and transports are resolved. Errors: entries that
+/// cannot be read.
+[[nodiscard]] ExpectedAll<void> applyCalibration(Workload &workload);
+
+} // namespace trainyard

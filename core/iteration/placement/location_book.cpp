@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/iteration/placement/location_book.h"
+
+#include "core/base/words.h"
+#include "core/iteration/placement/expert_spread.h"
+#include "core/iteration/placement/place.h"
+#include "core/iteration/placement/ranks.h"
+#include "core/engine/schedule/traits.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+namespace trainyard {
+
+int totalMicroBatches(const Plan &plan)
+{
+    const int b = std::max(1, plan.workload.microBatch);
+    return std::max(1, (plan.workload.globalBatch + b - 1) / b);
+}
+
+bool everyReplicaHasWork(const Workload &workload)
+{
+    return totalMicroBatches(*workload.plan) >= workload.layout.data;
+}
+
+bool expertsDivideRanks(const Workload &workload)
+{
+    const Degrees &p = workload.degrees;
+    return !workload.model.isMoe() || p.tensor * p.context * workload.layout.data % (p.expert * p.expertTensor) == 0;
+}
+
+bool hasRunnableShape(const Workload &workload)
+{
+    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !unlinkedExperts(workload)
+        && !cutExperts(workload) && isDealt(workload);
+}
+
+bool isDealt(const Workload &workload)
+{
+    const SharedOut &shares = workload.layout.shares;
+    return shares.why.empty() || (workload.plan->heterogeneity.isLayered() && shares.layerTime > 0);
+}
+
+int PoolLocations::firstGpu(int group, int gpusPerNode) const
+{
+    if (group < groupsBeside)
+        return part.firstGpu + group * part.tensor;
+    const int inNodes = group - groupsBeside, first = part.firstGpu + besideNodes;
+    return nodesPerGroup > 0 ? first + inNodes * part.tensor
+                             : first + inNodes / groupsPerNode * gpusPerNode + inNodes % groupsPerNode * part.tensor;
+}
+
+int PoolLocations::groupsFrom(int group, int gpusPerNode) const
+{
+    const bool isWithoutGaps =
+        (nodesPerGroup > 0 || gpusPerNode % part.tensor == 0) && besideNodes == groupsBeside * part.tensor;
+    if (isWithoutGaps)
+        return std::numeric_limits<int>::max();
+    return group < groupsBeside ? groupsBeside - group
+        : nodesPerGroup > 0     ? std::numeric_limits<int>::max()
+                                : groupsPerNode - (group - groupsBeside) % groupsPerNode;
+}
+
+LocationBook::LocationBook(const Workload &workload)
+    : m_workload(workload)
+{
+    const Degrees &degrees = workload.degrees;
+    std::int64_t held = 0;
+    const std::vector<PoolPart> parts = poolParts(*workload.plan);
+    m_pools.reserve(parts.size());
+    for (const PoolPart &part : parts) {
+        const int gpusPerNode = std::max(1, workload.pool(part.at).gpusPerNode), tensor = part.tensor;
+        PoolLocations locations { part, gpusPerNode / tensor, 0, 0, 0, 0, 0 };
+        const int gpus = locations.part.gpus, inNode = locations.part.firstGpu % gpusPerNode;
+        locations.besideNodes = inNode > 0 ? std::min(gpus, gpusPerNode - inNode) : 0;
+        locations.groupsBeside = locations.besideNodes / tensor;
+        const int inNodes = gpus - locations.besideNodes;
+        locations.locations =
+            int((locations.groupsBeside + std::int64_t(inNodes / gpusPerNode) * locations.groupsPerNode
+                    + inNodes % gpusPerNode / tensor)
+                / degrees.context);
+        held += locations.locations;
+        m_isMixed |= locations.part.at.tensor > 0;
+        m_pools.push_back(locations);
+    }
+    const bool isEnough = held >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1);
+    for (PoolLocations &locations : m_pools) {
+        const int gpusPerNode = workload.pool(locations.part.at).gpusPerNode, tensor = locations.part.tensor;
+        if (locations.groupsPerNode > 0 || tensor % gpusPerNode != 0 || (isEnough && !locations.part.isPinned))
+            continue;
+        locations.nodesPerGroup = tensor / gpusPerNode;
+        locations.locations =
+            (locations.part.gpus - locations.besideNodes) / gpusPerNode / locations.nodesPerGroup / degrees.context;
+    }
+}
+
+int LocationBook::capacity(int datacenter) const
+{
+    int locations = 0;
+    for (const PoolLocations &pool : m_pools)
+        locations += pool.part.at.datacenter == datacenter ? pool.locations : 0;
+    return locations;
+}
+
+int LocationBook::usableGpus(int datacenter) const
+{
+    int gpus = 0;
+    for (const PoolLocations &pool : m_pools)
+        if (pool.part.at.datacenter == datacenter)
+            gpus += pool.locations * pool.part.tensor * m_workload.degrees.context;
+    return gpus;
+}
+
+std::int64_t LocationBook::usableGpus() const
+{
+    std::int64_t gpus = 0;
+    for (const PoolLocations &pool : m_pools)
+        gpus += std::int64_t(pool.locations) * pool.part.tensor * m_workload.degrees.context;
+    return gpus;
+}
+
+bool LocationBook::holdsGroups(int datacenter, int pool) const
+{
+    return std::ranges::any_of(m_pools, [&](const PoolLocations &p) {
+        return p.part.at.datacenter == datacenter && p.part.at.pool == pool && p.holdsGroups();
+    });
+}
+
+std::int64_t LocationBook::capacity() const
+{
+    std::int64_t locations = 0;
+    for (const PoolLocations &pool : m_pools)
+        locations += pool.locations;
+    return locations;
+}
+
+void LocationBook::take(std::size_t pool, int stage, int firstReplica, int replicas)
+{
+    m_pieces.push_back({ stage, firstReplica, replicas, int(pool), m_pools[pool].taken });
+    m_pools[pool].taken += replicas;
+}
+
+void LocationBook::location(int datacenter, int firstStage, int stages, int firstReplica, int replicas)
+{
+    const int end = firstReplica + replicas;
+    for (std::size_t i = 0; i < m_pools.size() && m_isMixed && firstReplica < end; ++i) {
+        const PoolLocations &pool = m_pools[i];
+        const int whole = pool.part.at.datacenter == datacenter
+            ? std::min((pool.locations - pool.taken) / stages, end - firstReplica)
+            : 0;
+        for (int stage = firstStage; stage < firstStage + stages && whole > 0; ++stage)
+            take(i, stage, firstReplica, whole);
+        firstReplica += whole;
+    }
+    for (int stage = firstStage; stage < firstStage + stages; ++stage) {
+        int replica = firstReplica;
+        for (std::size_t i = 0; i < m_pools.size() && replica < end; ++i) {
+            const PoolLocations &pool = m_pools[i];
+            const int count =
+                pool.part.at.datacenter == datacenter ? std::min(pool.locations - pool.taken, end - replica) : 0;
+            if (count <= 0)
+                continue;
+            take(i, stage, replica, count);
+            replica += count;
+        }
+    }
+}
+
+void LocationBook::addRuns(const Piece &piece, Layout &layout) const
+{
+    const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
+    const StageLocation at = pool.part.at;
+    const int gpusPerNode = m_workload.pool(at).gpusPerNode, context = m_workload.degrees.context;
+    const int firstGroup = piece.firstLocation * context, end = firstGroup + piece.replicas * context;
+    for (int group = firstGroup; group < end;) { // left-over GPUs of each node interrupt the run
+        const int together = std::min(pool.groupsFrom(group, gpusPerNode), end - group);
+        layout.runs.push_back(
+            { at.datacenter, at.pool, pool.firstGpu(group, gpusPerNode), together * pool.part.tensor, piece.stage,
+                piece.firstReplica + (group - firstGroup) / context, std::max(1, together / context), at.tensor });
+        group += together;
+    }
+}
+
+void LocationBook::makeClasses(Layout &layout) const
+{
+    const Plan &plan = *m_workload.plan;
+    const int total = totalMicroBatches(plan);
+    const int fewest = total / layout.data;
+    const bool dealsEvenly = m_workload.degrees.chunks > 1 || fewest == 0; // then the fullest stands for all
+    const int fuller = dealsEvenly ? 0 : total % layout.data; // the first replicas take one micro-batch more
+    std::set<int> cuts { 0, fuller };
+    for (const Piece &piece : m_pieces)
+        cuts.insert(piece.firstReplica);
+    cuts.erase(layout.data);
+
+    std::vector<int> alike(
+        m_pools.size()); // of each pool in use the first of its datacenter that nothing tells it from
+    for (std::size_t i = 0; i < m_pools.size(); ++i) {
+        const StageLocation at = m_pools[i].part.at;
+        while (m_pools[i].taken > 0 && !areAlike(m_workload, { at.datacenter, alike[i], at.tensor }, at))
+            ++alike[i];
+    }
+    // Micro-batches; of each stage datacenter, pool and tensor parallel degree.
+    using Key = std::pair<int, std::vector<std::tuple<int, int, int>>>;
+    std::map<Key, std::size_t> known;
+    for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
+        const int first = *cut;
+        const int next = std::next(cut) == cuts.end() ? layout.data : *std::next(cut);
+        PipelineClass found { first, next - first,
+            dealsEvenly ? (total + layout.data - 1) / layout.data : fewest + (first < fuller),
+            std::vector<StageLocation>(std::size_t(m_workload.degrees.pipeline)) };
+        Key key { found.microBatches, {} };
+        key.second.resize(found.locations.size());
+        for (const Piece &piece : m_pieces) {
+            if (first < piece.firstReplica || first >= piece.firstReplica + piece.replicas)
+                continue;
+            const StageLocation at = m_pools[std::size_t(piece.poolIndex)].part.at;
+            found.locations[std::size_t(piece.stage)] = at;
+            key.second[std::size_t(piece.stage)] = { at.datacenter, alike[std::size_t(piece.poolIndex)], at.tensor };
+        }
+        const auto [entry, isNew] = known.try_emplace(std::move(key), layout.classes.size());
+        if (isNew)
+            layout.classes.push_back(std::move(found));
+        else
+            layout.classes[entry->second].pipelines += found.pipelines;
+    }
+}
+
+std::string LocationBook::idleReason(const PoolLocations &locations, int idle, const Layout &layout) const
+{
+    const Pool &pool = m_workload.pool(locations.part.at);
+    const int tensor = locations.part.tensor;
+    if (!locations.holdsGroups())
+        return "a tensor group needs " + std::to_string(tensor) + " GPUs in one node, these nodes have "
+            + std::to_string(pool.gpusPerNode);
+    if (layout.data == 0)
+        return "nothing could be placed";
+    if (m_isMixed && locations.taken == locations.locations)
+        return counted(idle, "GPU") + " left here " + (idle == 1 ? "does" : "do") + " not make a tensor group of "
+            + std::to_string(tensor);
+    const int inDatacenter = usableGpus(locations.part.at.datacenter);
+    const int whole = tensor * m_workload.degrees.context
+        * (layout.mode == PlacementMode::DataAcross ? m_workload.degrees.pipeline : layout.data);
+    const char *unit = layout.mode == PlacementMode::DataAcross ? "a pipeline" : "a stage";
+    if (inDatacenter < whole)
+        return std::string(unit) + " needs " + counted(whole, "GPU") + ", this datacenter has "
+            + std::to_string(inDatacenter);
+    if (locations.groupsPerNode > 0 && pool.gpusPerNode % tensor != 0 && locations.taken == locations.locations)
+        return std::to_string(pool.gpusPerNode % tensor) + " GPUs of each node do not make a tensor group of "
+            + std::to_string(tensor);
+    return idle >= whole
+        ? noMoreReplicas(layout)
+        : std::string(unit) + " needs " + counted(whole, "GPU") + ", " + std::to_string(idle) + " are left here";
+}
+
+/// Why there is room for a stage, and yet no further replica.
+std::string LocationBook::noMoreReplicas(const Layout &layout) const
+{
+    const Plan &plan = *m_workload.plan;
+    const std::string replicas = std::to_string(layout.data) + (layout.data == 1 ? " replica" : " replicas");
+    if (m_workload.degrees.data)
+        return "the plan asks for " + replicas;
+    if (const int micro = totalMicroBatches(plan); layout.data >= micro)
+        return "the global batch has " + std::to_string(micro)
+            + (micro == 1 ? " micro-batch, one for each replica" : " micro-batches, one for each replica");
+    if (!plan.placement.stages.empty() && layout.mode != PlacementMode::DataAcross)
+        return "the pinned placement puts no stage here";
+    const std::string more = "one more than " + replicas + " would need ";
+    if (layout.mode == PlacementMode::DataAcross)
+        return more + std::to_string(m_workload.degrees.pipeline * m_workload.degrees.gpusOfStage())
+            + " GPUs in one datacenter";
+    return more + std::to_string((layout.data + 1) * m_workload.degrees.gpusOfStage())
+        + " GPUs per stage in one datacenter";
+}
+
+/// "no link to Virginia": a datacenter without a stage that no link joins to any that has one; empty elsewhere.
+std::string LocationBook::missingLinks(int datacenter) const
+{
+    std::vector<int> used;
+    for (const PoolLocations &pool : m_pools) {
+        if (pool.taken > 0 && (used.empty() || used.back() != pool.part.at.datacenter))
+            used.push_back(pool.part.at.datacenter);
+    }
+    if (std::ranges::any_of(
+            used, [&](int d) { return d == datacenter || m_workload.links.between(d, datacenter) >= 0; }))
+        return {};
+    constexpr std::size_t kMostNamed = 3;
+    if (used.size() > kMostNamed)
+        return "no link to any of the " + std::to_string(used.size()) + " datacenters that hold stages";
+    std::string text;
+    for (const int d : used)
+        text += (text.empty() ? "no link to " : " or ") + m_workload.plan->cluster.datacenters[std::size_t(d)].label();
+    return text;
+}
+
+void LocationBook::countIdle(Layout &layout) const
+{
+    for (const PoolLocations &locations : m_pools) {
+        const StageLocation at = locations.part.at;
+        const int total = locations.part.gpus;
+        const int used = locations.taken * locations.part.tensor * m_workload.degrees.context;
+        layout.gpusTotal += total;
+        layout.gpusUsed += used;
+        if (total == used)
+            continue;
+        std::string unlinked = locations.holdsGroups() && layout.data > 0 ? missingLinks(at.datacenter) : std::string();
+        const bool isUnlinked = !unlinked.empty();
+        layout.idle.push_back({ at.datacenter, at.pool, total - used,
+            isUnlinked ? std::move(unlinked) : idleReason(locations, total - used, layout), isUnlinked });
+    }
+}
+
+Layout LocationBook::finish(PlacementMode mode, int data) const
+{
+    Layout layout;
+    layout.mode = mode;
+    layout.data = data;
+    if (data > 0) {
+        const Plan &plan = *m_workload.plan;
+        layout.chunks = splitLayers(m_workload.model, m_workload.degrees.pipeline, m_workload.degrees.chunks,
+            traitsOf(plan).placement, plan.placement.layers);
+        for (const Piece &piece : m_pieces)
+            addRuns(piece, layout);
+        makeClasses(layout);
+    }
+    countIdle(layout);
+    return layout;
+}
+
+} // namespace trainyard

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/iteration/placement/place.h"
+
+#include "core/base/words.h"
+#include "core/iteration/placement/location_book.h"
+#include "core/engine/schedule/traits.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+namespace trainyard {
+
+namespace {
+
+/// With several chunks per stage, dealt round and round, the last device hands on to the first.
+bool handsBack(const Plan &plan)
+{
+    return traitsOf(plan).isLoop() && degreesOf(plan).chunks > 1;
+}
+
+std::vector<DatacenterBlock> pinnedBlocks(const Plan &plan)
+{
+    std::vector<DatacenterBlock> blocks;
+    for (const StagePin &pin : plan.placement.stages)
+        blocks.push_back({ plan.cluster.indexOf(pin.datacenter), pin.stages });
+    return blocks;
+}
+
+/// Replicas that the blocks' datacenters have locations for; a datacenter may hold several blocks.
+int mostHeld(const LocationBook &book, const std::vector<DatacenterBlock> &blocks)
+{
+    int most = std::numeric_limits<int>::max();
+    for (const DatacenterBlock &block : blocks) {
+        int stages = 0;
+        for (const DatacenterBlock &other : blocks)
+            stages += other.datacenter == block.datacenter ? other.stages : 0;
+        most = std::min(most, block.datacenter < 0 ? 0 : book.capacity(block.datacenter) / stages);
+    }
+    return most;
+}
+
+/// A pinned pipeline crosses only where the pinned neighbours are linked.
+std::string missingLink(const Plan &plan, const std::vector<DatacenterBlock> &blocks)
+{
+    const auto &datacenters = plan.cluster.datacenters;
+    for (std::size_t i = handsBack(plan) ? 0 : 1; i < blocks.size(); ++i) {
+        const DatacenterBlock &before = blocks[(i + blocks.size() - 1) % blocks.size()];
+        const Datacenter &a = datacenters[std::size_t(before.datacenter)],
+                         &b = datacenters[std::size_t(blocks[i].datacenter)];
+        if (&a != &b && plan.cluster.linkBetween(a.id, b.id) < 0)
+            return "no WAN link joins " + a.label() + " and " + b.label();
+    }
+    return {};
+}
+
+std::string tooFewGpus(const Workload &workload, const LocationBook &book, int data)
+{
+    const Degrees &p = workload.degrees;
+    const std::int64_t locations = book.capacity(), usable = book.usableGpus();
+    const int groupSize = p.tensor * p.context;
+    std::string text = counted(p.pipeline, "stage") + " of " + counted(data * groupSize, "GPU") + " ("
+        + counted(data, "replica") + " of " + std::to_string(groupSize) + ") cannot be placed";
+    if (locations < p.pipeline * data && usable != locations * groupSize) // degrees differ
+        return text + ": they are " + std::to_string(p.pipeline * data) + " replicas of stages, and "
+            + std::to_string(usable) + " GPUs, in tensor groups as they are pinned, can serve "
+            + std::to_string(locations);
+    if (locations < p.pipeline * data)
+        return text + ": " + std::to_string(p.pipeline * data * groupSize) + " GPUs are needed, "
+            + std::to_string(locations * groupSize) + " can serve in whole tensor groups";
+    return text + ": each stage lies in one datacenter, and linked datacenters hold fewer";
+}
+
+/// Datacenters that hold whole pipelines and can pass gradients to each other over direct links, each linked to one
+/// before it.
+std::vector<int> reachable(const SearchTimes &room, int from)
+{
+    std::vector<int> found { from };
+    for (std::size_t i = 0; i < found.size(); ++i)
+        for (const HopBound &hop : room.hops[std::size_t(found[i])])
+            if (room.holds[std::size_t(hop.to)] >= room.stages && std::ranges::find(found, hop.to) == found.end())
+                found.push_back(hop.to);
+    return found;
+}
+
+int pipelinesIn(const SearchTimes &room, const std::vector<int> &sites)
+{
+    int possible = 0;
+    for (const int d : sites)
+        possible += room.holds[std::size_t(d)] / room.stages;
+    return possible;
+}
+
+} // namespace
+
+Layout placeBlocks(const Workload &workload, const std::vector<DatacenterBlock> &blocks, int data)
+{
+    LocationBook book(workload);
+    int stage = 0;
+    for (const DatacenterBlock &block : blocks) {
+        book.location(block.datacenter, stage, block.stages, 0, data);
+        stage += block.stages;
+    }
+    return book.finish(PlacementMode::PipelineAcross, data);
+}
+
+Layout placePinned(const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    const LocationBook book(workload);
+    const std::vector<DatacenterBlock> blocks = pinnedBlocks(plan);
+    const int most = mostHeld(book, blocks),
+              data = workload.degrees.data.value_or(std::min(mostReplicas(workload), most));
+    if (data < 1 || data > most)
+        return placeNothing(workload, std::max(1, workload.degrees.data.value_or(1)));
+    if (std::string why = missingLink(plan, blocks); !why.empty()) {
+        Layout none = book.finish(PlacementMode::PipelineAcross, 0);
+        none.unplaced = std::move(why);
+        return none;
+    }
+    return placeBlocks(workload, blocks, data);
+}
+
+Layout placeNothing(const Workload &workload, int data)
+{
+    const LocationBook book(workload);
+    Layout none = book.finish(PlacementMode::PipelineAcross, 0);
+    none.unplaced = tooFewGpus(workload, book, data);
+    return none;
+}
+
+int mostReplicas(const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    return int(
+        std::min<std::int64_t>(LocationBook(workload).capacity() / workload.degrees.pipeline, totalMicroBatches(plan)));
+}
+
+SearchTimes searchRoom(const Workload &workload, int data)
+{
+    const Plan &plan = *workload.plan;
+    const LocationBook book(workload);
+    SearchTimes room;
+    room.stages = workload.degrees.pipeline;
+    room.handsBack = handsBack(plan);
+    std::unordered_map<std::string_view, int> numbers;
+    const auto &datacenters = plan.cluster.datacenters;
+    for (std::size_t d = 0; d < datacenters.size(); ++d) {
+        room.holds.push_back(book.capacity(int(d)) / data);
+        numbers.try_emplace(datacenters[d].id, int(d));
+    }
+    room.hops.resize(datacenters.size());
+    const auto add = [&](int from, int to, int link) {
+        auto &hops = room.hops[std::size_t(from)];
+        if (std::ranges::find(hops, to, &HopBound::to) == hops.end())
+            hops.push_back({ to, link });
+    };
+    for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
+        const auto a = numbers.find(plan.cluster.wanLinks[i].between[0]),
+                   b = numbers.find(plan.cluster.wanLinks[i].between[1]);
+        if (a == numbers.end() || b == numbers.end() || room.holds[std::size_t(a->second)] == 0
+            || room.holds[std::size_t(b->second)] == 0)
+            continue;
+        add(a->second, b->second, int(i));
+        add(b->second, a->second, int(i));
+    }
+    for (auto &hops : room.hops)
+        std::ranges::sort(hops, {}, &HopBound::to);
+    return room;
+}
+
+std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
+{
+    const Plan &plan = *workload.plan;
+    const SearchTimes room = searchRoom(workload, 1);
+    const int stages = room.stages, count = int(room.holds.size());
+    const auto largest = std::ranges::max_element(room.holds);
+    const std::vector<int> sites =
+        count == 0 || *largest == 0 ? std::vector<int> {} : reachable(room, int(largest - room.holds.begin()));
+    const int possible = pipelinesIn(room, sites);
+    const int data = workload.degrees.data.value_or(std::min(possible, totalMicroBatches(plan)));
+    std::vector<Layout> layouts;
+    const auto placeIn = [&](const std::vector<int> &order) {
+        LocationBook locations(workload);
+        int replica = 0;
+        for (const int d : order) {
+            const int here = std::min(data - replica, room.holds[std::size_t(d)] / stages);
+            if (here > 0)
+                locations.location(d, 0, stages, replica, here);
+            replica += here;
+        }
+        Layout layout = locations.finish(PlacementMode::DataAcross, data);
+        if (std::ranges::find(layouts, layout.classes, &Layout::classes) == layouts.end())
+            layouts.push_back(std::move(layout));
+    };
+    if (data > 0 && data <= possible)
+        placeIn(sites);
+    for (int first = 0; first < count && data > 0 && data < possible;
+         ++first) { // room for more: which sites to fill is open
+        const std::vector<int> from =
+            room.holds[std::size_t(first)] < stages ? std::vector<int> {} : reachable(room, first);
+        if (pipelinesIn(room, from) < data)
+            continue;
+        placeIn(from);
+        for (std::size_t second = 2; second < from.size() && int(layouts.size()) < most; ++second) {
+            std::vector<int> order = from;
+            std::rotate(
+                order.begin() + 1, order.begin() + std::ptrdiff_t(second), order.begin() + std::ptrdiff_t(second) + 1);
+            placeIn(order);
+        }
+        if (int(layouts.size()) >= most)
+            break;
+    }
+    if (!layouts.empty())
+        return layouts;
+    Layout none = LocationBook(workload).finish(PlacementMode::DataAcross, 0);
+    const int whole = stages * workload.degrees.gpusOfStage();
+    none.unplaced = std::to_string(std::max(1, data)) + (data > 1 ? " whole pipelines of " : " whole pipeline of ")
+        + std::to_string(whole) + " GPUs, each in one datacenter, cannot be placed: linked datacenters hold "
+        + std::to_string(possible);
+    return { none };
+}
+
+std::vector<PlacementMode> candidateModes(const Plan &plan)
+{
+    if (plan.placement.mode != PlacementMode::Auto)
+        return { plan.placement.mode };
+    if (plan.cluster.datacenters.size() < 2 || !plan.placement.stages.empty())
+        return { PlacementMode::PipelineAcross };
+    return { PlacementMode::PipelineAcross, PlacementMode::DataAcross };
+}
+
+} // namespace trainyard

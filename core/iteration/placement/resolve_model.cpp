@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/iteration/placement/resolve_model.h"
+
+#include "core/facts/catalogue/parse.h"
+
+#include <filesystem>
+
+namespace trainyard {
+
+namespace {
+
+bool looksLikePath(const std::string &name)
+{
+    return name.ends_with(".json") || name.find('/') != std::string::npos || name.find('\\') != std::string::npos;
+}
+
+} // namespace
+
+Expected<ModelSpec> resolveModel(const std::string &name, const std::string &baseDir, const Catalogue &catalogue)
+{
+    if (const ModelSpec *known = catalogue.model(name))
+        return *known;
+    if (looksLikePath(name)) {
+        const std::filesystem::path path(name);
+        const auto full = path.is_absolute() || baseDir.empty() ? path : std::filesystem::path(baseDir) / path;
+        auto model = readHuggingFaceConfig(full.string());
+        if (model)
+            model->name = full.parent_path().filename().string();
+        return model;
+    }
+    std::vector<std::string> names;
+    for (const ModelSpec &model : catalogue.models)
+        names.push_back(model.id);
+    const std::string near = nearestName(name, names);
+    return std::unexpected(Error { ErrorCode::UnknownName, "workload.model", "there is no model \"" + name + "\"",
+        "a catalogue name" + (near.empty() ? std::string() : ", perhaps \"" + near + "\"")
+            + ", or the path of a config.json" });
+}
+
+Expected<ModelSpec> resolveModel(const WorkloadSpec &workload, const std::string &baseDir, const Catalogue &catalogue)
+{
+    if (workload.inlineModel)
+        return *workload.inlineModel;
+    return resolveModel(workload.model, baseDir, catalogue);
+}
+
+} // namespace trainyard

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/iteration/prefill/fill_metrics_internal.h"
+
+#include "core/engine/timeline/analysis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace trainyard {
+
+namespace {
+
+/// The smallest value that a share `q` of the sorted values does not exceed.
+Metric quantileMs(const std::vector<Nanoseconds> &sorted, double q)
+{
+    if (sorted.empty())
+        return {};
+    const auto rank = std::size_t(std::ceil(q * double(sorted.size())));
+    return double(sorted[std::max<std::size_t>(rank, 1) - 1]) * 1e-6;
+}
+
+double idleGpuSeconds(const FreeWindows &free)
+{
+    double idle = 0;
+    for (const AdmissionWindows &location : free.locations)
+        idle += toSeconds(location.idle).value * location.gpus;
+    return idle;
+}
+
+/// What the same GPU time costs at the pools' prices, dollars for one iteration.
+double rentalUsd(const Workload &workload, const ServingSetup &setup, const AdmittedRequests &admission)
+{
+    std::vector<double> perSecond;
+    for (const AdmissionWindows &location : setup.free.locations)
+        perSecond.push_back(
+            workload.pool(location.location).usdPerGpuHour.value_or(workload.gpu(location.location).usdPerHour) / 3600);
+    double usd = 0;
+    forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds) {
+        usd += toSeconds(slice.compute).value * perSecond[std::size_t(member.location)];
+    });
+    return usd;
+}
+
+/// With those that were not placed because there are too many: bubbles are full by then, or none of them can be served.
+std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const AdmittedRequests &admission)
+{
+    std::array<std::int64_t, kRefusals> refused = admission.refused;
+    const auto mostOften = std::size_t(std::ranges::max_element(refused) - refused.begin());
+    refused[admission.accepted.empty() ? mostOften : std::size_t(Refusal::Full)] +=
+        setup.arrived - std::int64_t(setup.requests.size());
+    return refused;
+}
+
+void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const AdmittedRequests &admission)
+{
+    std::vector<Nanoseconds> ttfts;
+    for (const AdmittedRequests::Accepted &accepted : admission.accepted)
+        ttfts.push_back(accepted.ttft);
+    std::ranges::sort(ttfts);
+    filled.ttftP50Ms = quantileMs(ttfts, 0.5);
+    filled.ttftP95Ms = quantileMs(ttfts, 0.95);
+    filled.ttftP99Ms = quantileMs(ttfts, 0.99);
+    if (ttfts.empty())
+        return;
+    // The slices of a prompt add up to its prefill on one GPU.
+    filled.dedicatedTtftMs = prefillGpuSeconds(setup, admission) * 1e3 / double(ttfts.size());
+    filled.ttftInflation = *filled.ttftP50Ms / *filled.dedicatedTtftMs;
+}
+
+} // namespace
+
+double prefillGpuSeconds(const ServingSetup &setup, const AdmittedRequests &admission)
+{
+    Nanoseconds sum = 0;
+    forEachSlice(
+        setup, admission, [&](const GroupMember &, const SliceTime &slice, Nanoseconds) { sum += slice.compute; });
+    return toSeconds(sum).value;
+}
+
+BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const AdmittedRequests &admission)
+{
+    const BubbleFill &fill = workload.plan->bubbleFill;
+    const double iteration = toSeconds(setup.free.period).value;
+    BubbleFillMetrics filled;
+    filled.accepted = std::int64_t(admission.accepted.size());
+    const std::array<std::int64_t, kRefusals> refusals = allRefusals(setup, admission);
+    filled.rejected = std::accumulate(refusals.begin(), refusals.end(), std::int64_t(0));
+    const auto refused = [&](Refusal why) { return refusals[std::size_t(why)]; };
+    filled.rejectedForMemory = refused(Refusal::Memory);
+    filled.rejectedForWindow = refused(Refusal::Window);
+    filled.rejectedAsFull = refused(Refusal::Full);
+    filled.rejectedAsLate = refused(Refusal::Late);
+    filled.groups = int(setup.groups.size());
+    filled.gpus = filled.groups * fill.stages;
+    const double idle = idleGpuSeconds(setup.free);
+    filled.filledFraction = idle > 0 ? prefillGpuSeconds(setup, admission) / idle : 0;
+    double tokens = 0;
+    std::int64_t largest = 0;
+    for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
+        tokens += setup.requests[accepted.request].tokens;
+        largest = std::max(largest, setup.plan.sizes[std::size_t(setup.sized[accepted.request].size)].kvSlice);
+    }
+    filled.prefillTokensPerSecond = tokens / iteration;
+    addTimes(filled, setup, admission);
+    filled.memoryPerGpu = filled.accepted > 0 ? setup.plan.weightSlice + 2 * largest : 0;
+    if (fill.usdPerMillionTokens > 0)
+        filled.usdPerHour = filled.prefillTokensPerSecond * 3600 / 1e6 * fill.usdPerMillionTokens;
+    else if (const double usd = rentalUsd(workload, setup, admission); usd > 0)
+        filled.usdPerHour = usd * 3600 / iteration;
+    return filled;
+}
+
+Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const AdmittedRequests &admission)
+{
+    std::vector<std::uint32_t> trackOf; // of each location, which follow the compute tracks
+    for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t) {
+        if (timeline.tracks[t].stream == Stream::Compute)
+            trackOf.push_back(t);
+    }
+    Nanoseconds longest = 0;
+    const auto check = [&](std::uint32_t track, Nanoseconds from, Nanoseconds to) {
+        const std::uint32_t last = timeline.tracks[track].last;
+        for (std::uint32_t span = firstSpanAfter(timeline, track, from); span < last && timeline.start[span] < to;
+             ++span) {
+            if (timeline.end[span] > from && timeline.end[span] > timeline.start[span])
+                longest = std::max(longest, to - timeline.start[span]);
+        }
+    };
+    const Nanoseconds period = setup.free.period;
+    forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
+        const std::uint32_t track = trackOf[std::size_t(member.location)];
+        const Nanoseconds local = start % period;
+        check(track, local, std::min(period, local + slice.compute));
+        if (local + slice.compute > period)
+            check(track, 0, local + slice.compute - period);
+    });
+    return longest;
+}
+
+} // namespace trainyard

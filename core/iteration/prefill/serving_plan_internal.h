@@ -1,0 +1,38 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From a training plan and its timeline to what the controller decides on: groups of GPUs with their windows and room,
+// and what each prompt length costs on them. Internal to core/iteration/prefill.
+
+#include "core/iteration/placement/resolve.h"
+#include "core/iteration/prefill/bubble_fill.h"
+#include "core/iteration/prefill/controller.h"
+#include "core/iteration/prefill/groups.h"
+
+namespace trainyard {
+
+/// More lengths than that are padded to so many.
+inline constexpr std::size_t kMostPromptSizes = 32;
+
+struct ServingSetup {
+    FreeWindows free; // guard included
+    std::vector<InferenceGroup> groups;
+    ServingPlan plan; // its groups are those
+    std::vector<PrefillRequest> requests;
+    std::vector<SizedRequest> sized; // the same
+    std::int64_t arrived = 0; // of which those are placed; more only where there are too many (arrivals.h)
+};
+
+/// `memory`: bytes that training takes on each stage; empty for a profile, which counts none.
+[[nodiscard]] ServingSetup servingSetup(const Workload &workload, const Timeline &timeline,
+    const std::vector<StageMemory> &memory, const BubbleService &service, Afterwards afterwards = Afterwards::Again);
+
+/// What a prompt asks of a GPU of the location; `isInNode`: the stages of the served model lie in one node.
+[[nodiscard]] SliceTime sliceOn(
+    const Workload &workload, const ModelSpec &served, int tokens, const StageLocation &location, bool isInNode);
+/// Whether aligned groups lie in one node: each is a part of what a node holds of a tensor group.
+[[nodiscard]] bool fitsTensorGroup(const Workload &workload);
+
+/// The lengths in which prompts are served: their own where they are few, else steps of equal ratio.
+[[nodiscard]] std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests);
+
+} // namespace trainyard

@@ -1,0 +1,55 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Memory of GPUs over the steps: what grows from step to step (so often later above earlier that chance would not do
+// it: Mann and Kendall's test), and what is near its GPU's capacity. Looks at samples that it has not seen alone, and
+// keeps 64 values of each of 20,000 series at most.
+
+#include "core/live/alarms/alarm_book.h"
+#include "core/live/alarms/sentences.h"
+
+#include <map>
+#include <tuple>
+
+namespace trainyard::watch {
+
+class MemoryWatch {
+public:
+    explicit MemoryWatch(double errors)
+        : m_errors(errors)
+    {
+    }
+    struct Seen { // steps of this look, in order
+        std::int64_t number = 0;
+        Moment start = 0; // since Recording::zero; kNoMoment: not told
+        Moment at = 0; // Unix ns
+    };
+    /// `capacity`: bytes of a GPU; 0: not known.
+    void look(const Recording &recording, const std::vector<Seen> &steps, double capacity, const Sentences &say,
+        AlarmBook &book);
+    [[nodiscard]] double peakOf(std::int64_t step) const; // bytes, of the fullest; NaN: not told
+
+private:
+    struct Point {
+        std::int64_t step = -1;
+        Moment at = 0;
+        double bytes = 0;
+    };
+    struct Track {
+        std::string name, where; // of the series
+        int rank = -1;
+        Moment last = kNoMoment; // that was looked at
+        std::vector<Point> points; // by step, of each the most
+        bool isGrowing = false, isNear = false;
+    };
+    void take(Track &track, const SampleSeries &series);
+    void judge(Track &track, double capacity, const Sentences &say, AlarmBook &book);
+    /// Index of the first point of what grows to the last one; empty: nothing does, surely.
+    [[nodiscard]] std::optional<std::size_t> growthOf(const Track &track) const;
+
+    double m_errors = 5;
+    std::map<std::tuple<std::string, int, std::string>, Track> m_tracks;
+    std::map<std::int64_t, double> m_peaks; // by step, of the latest steps
+    std::vector<Seen> m_steps; // the latest
+};
+
+} // namespace trainyard::watch

@@ -1,0 +1,41 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Who of a live session nobody hears any more: longer than some step times, and than it ever was silent before, while
+// others are heard. All ranks of a host at once are its silence. Where nobody is heard any more, which is how a run
+// looks whose ranks wait in a collective for one that died, that is told once, with who was the first. Ranks that were
+// heard only once are not missed.
+
+#include "core/live/alarms/alarm_book.h"
+#include "core/live/alarms/sentences.h"
+
+#include <map>
+
+namespace trainyard::watch {
+
+class SilenceWatch {
+public:
+    explicit SilenceWatch(double silentSteps)
+        : m_silentSteps(silentSteps)
+    {
+    }
+    /// `stepSeconds`: of the latest steps; 0: not known.
+    void look(const std::vector<Heard> &heard, Moment now, double stepSeconds, const Sentences &say, AlarmBook &book);
+    [[nodiscard]] bool isSilent(int rank) const; // while others are heard
+
+private:
+    struct Voice {
+        std::string host;
+        Moment at = 0, longest = 0; // ns between two times that it was heard
+        std::int64_t step = -1;
+        int times = 0;
+        bool isSilent = false;
+    };
+    void lookAtAll(Moment now, double least, const Sentences &say, AlarmBook &book);
+    void tell(const std::string &host, const std::vector<int> &silent, bool isWholeHost, const Sentences &say,
+        AlarmBook &book);
+
+    double m_silentSteps = 3;
+    std::map<std::pair<int, std::string>, Voice> m_voices; // by rank and host
+};
+
+} // namespace trainyard::watch

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/live/alarms/watchman.h"
+
+#include "core/base/median.h"
+#include "core/evaluation/evaluate/evaluation.h"
+#include "core/live/alarms/drift_watch.h"
+#include "core/live/alarms/like_links.h"
+#include "core/live/alarms/memory_watch.h"
+#include "core/live/alarms/place_watch.h"
+#include "core/live/alarms/silence_watch.h"
+#include "core/live/alarms/step_facts.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainyard::watch {
+
+namespace {
+
+constexpr std::size_t kMostFigures = 65'536;
+
+/// The older half: of each four steps the shortest and the longest.
+void thin(std::vector<Watchman::StepFigures> &figures)
+{
+    const std::size_t half = figures.size() / 8 * 4;
+    std::vector<Watchman::StepFigures> kept;
+    for (std::size_t i = 0; i < half; i += 4) {
+        const auto first = figures.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto [least, most] =
+            std::minmax_element(first, first + 4, [](const auto &a, const auto &b) { return a.seconds < b.seconds; });
+        kept.push_back(*std::min(least, most));
+        kept.push_back(*std::max(least, most));
+    }
+    kept.insert(kept.end(), figures.begin() + static_cast<std::ptrdiff_t>(half), figures.end());
+    figures = std::move(kept);
+}
+
+} // namespace
+
+struct Watchman::Private {
+    explicit Private(const WatchOptions &asked)
+        : options(asked)
+        , places(asked)
+        , drift(asked)
+        , memory(asked.errors)
+        , likeLinks(asked.leastSteps)
+        , silence(asked.silentSteps)
+    {
+        constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+        predicted = { 0, kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone };
+    }
+
+    void setPlan(const EvaluationPtr &next)
+    {
+        if (next == evaluation)
+            return;
+        const bool isSamePlan = next && evaluation && *next->plan == *evaluation->plan;
+        if (!isSamePlan) {
+            places.forgetPlan(book);
+            drift.forgetPlan();
+        }
+        links.reset();
+        evaluation = next;
+        if (next)
+            links.emplace(*next);
+        constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+        predicted = next ? figuresOf(*next) : StepFigures { 0, kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone };
+    }
+
+    /// A run that began anew counts from there on; steps after that are of the attempt before. Who has not been heard
+    /// for long may be gone with that attempt, and what it said last counts no more.
+    void noticeRestart(const std::vector<Heard> &heard)
+    {
+        constexpr double kLeastSeconds = 10;
+        Moment latest = 0;
+        for (const Heard &one : heard)
+            latest = std::max(latest, one.at);
+        const double patience = std::max(kLeastSeconds, options.silentSteps * places.stepSeconds()) * 1e9;
+        std::int64_t newest = -1;
+        for (const Heard &one : heard)
+            if (static_cast<double>(latest - one.at) <= patience)
+                newest = std::max(newest, one.step);
+        if (newest >= 0 && newest < newestHeard) {
+            constexpr std::int64_t kBetweenLooks = 8; // steps that it may have made already
+            const std::int64_t back = newestHeard - newest + kBetweenLooks;
+            lastSeen = std::max<std::int64_t>(-1, lastSeen - back);
+            std::erase_if(figures, [&](const StepFigures &one) { return one.number > lastSeen; });
+        }
+        if (newest >= 0)
+            newestHeard = newest;
+    }
+
+    /// Of a live run the newest steps may not be told by all yet: they wait for two newer ones.
+    [[nodiscard]] std::size_t complete(const Run &run, const std::vector<Heard> &heard) const
+    {
+        std::size_t end = run.steps.size();
+        if (heard.empty() || end == 0)
+            return end;
+        std::size_t most = 0;
+        for (std::size_t i = end - std::min<std::size_t>(end, 16); i < end; ++i)
+            most = std::max(most, run.steps[i].ranks.size());
+        for (int held = 0; held < 2 && end > 0; ++held) {
+            if (run.steps[end - 1].ranks.size() >= most)
+                break;
+            --end;
+        }
+        return end;
+    }
+
+    WatchOptions options;
+    AlarmBook book;
+    PlaceWatch places;
+    DriftWatch drift;
+    MemoryWatch memory;
+    LikeLinks likeLinks;
+    SilenceWatch silence;
+    EvaluationPtr evaluation;
+    std::optional<LinkRates> links;
+    std::vector<StepFigures> figures;
+    StepFigures predicted;
+    std::int64_t lastSeen = std::numeric_limits<std::int64_t>::min(), newestHeard = -1;
+};
+
+Watchman::Watchman(const WatchOptions &options)
+    : d(std::make_unique<Private>(options))
+{
+}
+
+Watchman::~Watchman() = default;
+
+void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, Moment now)
+{
+    if (!overlay.run || !overlay.run->recording)
+        return;
+    const Run &run = *overlay.run;
+    d->setPlan(overlay.evaluation);
+    d->noticeRestart(heard);
+    const std::size_t end = d->complete(run, heard);
+    auto first = static_cast<std::size_t>(
+        std::ranges::upper_bound(run.steps, d->lastSeen, {}, &RunStep::number) - run.steps.begin());
+    WatchedPlan watched = watchedPlan(overlay, d->links ? &*d->links : nullptr, first < end);
+    const Sentences say(watched, d->options.utcOffsetSeconds);
+    std::vector<MemoryWatch::Seen> seen;
+    const std::size_t before = d->figures.size();
+    for (; first < end; ++first) {
+        const RunStep &step = run.steps[first];
+        StepFacts facts = factsOf(watched, step);
+        d->places.add(facts, watched, say, d->book);
+        d->places.settle(say, d->book, false);
+        d->drift.add(facts, watched, say, d->book);
+        seen.push_back({ step.number, step.start, facts.at });
+        d->figures.push_back(facts.figures);
+        d->lastSeen = step.number;
+    }
+    const double capacity = overlay.evaluation && overlay.evaluation->metrics.memory
+        ? static_cast<double>(overlay.evaluation->metrics.memory->capacity)
+        : 0;
+    d->memory.look(*run.recording, seen, capacity, say, d->book);
+    for (std::size_t i = std::min(before, d->figures.size()); i < d->figures.size(); ++i)
+        d->figures[i].peakBytes = d->memory.peakOf(d->figures[i].number);
+    if (d->figures.size() > kMostFigures)
+        thin(d->figures);
+    if (!seen.empty())
+        d->likeLinks.look(overlay, static_cast<int>(seen.size()), say, d->book);
+    d->places.settle(say, d->book, heard.empty());
+    d->silence.look(heard, now, d->places.stepSeconds(), say, d->book);
+    for (Alarm &alarm : d->book.all())
+        if (!alarm.isOver() && alarm.kind != AlarmKind::Silent && !seen.empty())
+            alarm.lastStep = std::max(alarm.firstStep, d->lastSeen);
+    d->book.sort();
+}
+
+const std::vector<Alarm> &Watchman::alarms() const
+{
+    return d->book.alarms();
+}
+
+const std::vector<Watchman::StepFigures> &Watchman::steps() const
+{
+    return d->figures;
+}
+
+const Watchman::StepFigures &Watchman::predicted() const
+{
+    return d->predicted;
+}
+
+std::vector<LinkRate> linkRates(const RunOverlay &overlay, const RunStep &step)
+{
+    if (!overlay.evaluation || !overlay.run || !step.hasSpans())
+        return {};
+    const LinkRates links(*overlay.evaluation);
+    const RankMap map(*overlay.evaluation->plan, overlay.evaluation->layout, overlay.order);
+    const RunStep *own = &step;
+    return links.of(*overlay.run, map, { &own, 1 });
+}
+
+} // namespace trainyard::watch

@@ -1,0 +1,88 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Looks at a run while it goes on, step by step, beside what its plan says, and tells what somebody should know: who
+// waits for whom, which link carries less than it should, who fell silent, that what was calibrated does not hold any
+// more. A change is told once, with the step and the time at which it began, and taken back when it is over; noise is
+// not told (a change of level is tested against the spread of the steps before it). Not thread-safe.
+
+#include "core/runs/overlay/link_rates.h"
+#include "core/runs/overlay/run_overlay.h"
+
+#include <vector>
+
+namespace trainyard::watch {
+
+enum class AlarmKind : std::uint8_t {
+    StepTime, // longer than the plan's range or than the run's own steps before
+    Waiting, // a stage or a rank waits longer for another
+    SlowLink, // carries less than the plan says it does
+    Straggler, // computes longer than ranks like it
+    Silent, // a rank or a host that nobody hears any more
+    Memory, // near its GPU's capacity, or growing from step to step
+    Drift // what a calibration taught is off by more than its own error now
+};
+[[nodiscard]] const char *nameOf(AlarmKind kind); // "Slow link"
+
+struct Alarm {
+    AlarmKind kind = AlarmKind::StepTime;
+    std::string place; // what it is about, for comparing: "link oregon–ohio", "rank 12", "stage 5"
+    std::int64_t firstStep = -1, lastStep = -1; // since which, and the latest that shows it; -1: no step shows it
+    Moment since = 0, until = 0; // Unix ns, sender's clock; until 0: it still holds
+    double secondsPerStep = 0; // that it costs; 0: not told
+    double share = 0; // of what the plan says, where it is a rate (0.61) or a ratio (1.3); 0: none
+    std::vector<int> ranks; // that it is about
+    int datacenter = -1, otherDatacenter = -1; // of the plan's cluster, of a link; -1: none
+    // "Step 1,240: stage 5 waits 80 ms more for Oregon since 14:02; link at 61 % of plan"
+    std::string sentence;
+    [[nodiscard]] bool isOver() const { return until != 0; }
+    bool operator==(const Alarm &) const = default;
+};
+
+using trainyard::LinkRate; // core/runs/overlay/link_rates.h
+/// What transfers between datacenters were measured to do in a step, beside what the plan says of them; for all
+/// directions that carried something. None without a plan or without spans.
+[[nodiscard]] std::vector<LinkRate> linkRates(const RunOverlay &overlay, const RunStep &step);
+
+struct WatchOptions {
+    double leastShare = 0.02; // of a step: less is not worth an alarm
+    double errors = 5; // standard errors that a change of level has to exceed
+    int leastSteps = 3; // that show it
+    double silentSteps = 3; // step times without a word
+    int utcOffsetSeconds = 0; // of times in sentences
+};
+
+/// Who was heard when; of a live session.
+struct Heard {
+    int rank = -1;
+    std::string host;
+    Moment at = 0; // Unix ns of this machine
+    std::int64_t step = -1;
+};
+
+class Watchman {
+public:
+    explicit Watchman(const WatchOptions &options = {});
+    ~Watchman();
+    /// Looks at the steps that it has not seen yet; of a live run (`heard` is not empty) the newest that not all ranks
+    /// have told of wait for two newer ones. `now`: Unix ns; `heard` may be empty (a recording that is over).
+    /// Another plan (another evaluation) judges anew from its own first step on; steps seen stay known.
+    void look(const RunOverlay &overlay, const std::vector<Heard> &heard, Moment now);
+    /// All since it began: those that hold first, the costliest of them first, then those that are over, newest first;
+    /// 1,000 at most.
+    [[nodiscard]] const std::vector<Alarm> &alarms() const;
+    /// For each step seen, measured beside predicted: for a strip of numbers and for curves. NaN: not told. Of more
+    /// than 65,536 the older half is thinned: of each four steps the shortest and the longest stay.
+    struct StepFigures {
+        std::int64_t number = 0;
+        double seconds = 0, compute = 0, communication = 0, waiting = 0, bubble = 0, host = 0;
+        double tokensPerSecond = 0, peakBytes = 0;
+    };
+    [[nodiscard]] const std::vector<StepFigures> &steps() const;
+    [[nodiscard]] const StepFigures &predicted() const; // of the plan
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace trainyard::watch

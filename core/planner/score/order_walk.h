@@ -1,0 +1,107 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What an order of work says before anything has a size or a time: the moments at which a device may hold most, as
+// counts of what it then has, and how much a device does before its first gradient. One walk serves every plan with
+// that order: what the counted things weigh comes from OpMemory.
+
+#include "core/iteration/memory/op_memory.h"
+#include "core/engine/schedule/program.h"
+#include "core/engine/schedule/traits.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace trainyard {
+
+/// Moments of devices with so many chunks: what is in flight, and the operation that is about to run or runs.
+class HeldMoments {
+public:
+    /// Of each chunk: micro-batches that find everything at their backward, others, and those that wait for their
+    /// weight gradients alone.
+    struct Count {
+        std::int32_t whole = 0, kept = 0, waiting = 0;
+    };
+    static constexpr std::uint32_t kNothing = ~std::uint32_t(0); // runs
+
+    explicit HeldMoments(int chunks = 0)
+        : m_chunks(std::size_t(chunks))
+    {
+    }
+    /// `running`: a plain effect of OpMemory.
+    void add(std::span<const Count> counts, std::uint32_t running);
+    [[nodiscard]] std::size_t size() const { return m_running.size(); }
+    [[nodiscard]] std::span<const Count> counts(std::size_t moment) const
+    {
+        return { m_counts.data() + moment * m_chunks, m_chunks };
+    }
+    [[nodiscard]] std::uint32_t running(std::size_t moment) const { return m_running[moment]; }
+    [[nodiscard]] bool hasOnlyKept() const { return m_hasOnlyKept; }
+
+private:
+    std::size_t m_chunks;
+    std::vector<Count> m_counts; // [moment][chunk]
+    std::vector<std::uint32_t> m_running; // [moment]
+    bool m_hasOnlyKept = true;
+};
+
+/// The moments of devices at which they may hold most: none that another one outdoes whatever things weigh.
+class FullMoments {
+public:
+    /// Of devices with so many chunks.
+    explicit FullMoments(int chunks);
+    /// `isRecomputing`: the plan recomputes at all.
+    void add(const Program &program, int device, bool isRecomputing);
+    [[nodiscard]] HeldMoments moments() const;
+
+private:
+    using Count = HeldMoments::Count;
+    struct Moment {
+        std::uint32_t counts = 0; // where they lie
+        std::int32_t sum = 0; // of all of them
+        std::uint64_t word = 0; // equal where they are, else most likely not
+        std::uint32_t next = kNone; // with the same operation running, in a ring
+    };
+    static constexpr std::uint32_t kNone = ~std::uint32_t(0);
+
+    void count(int chunk, std::int32_t Count::*number, std::int32_t by);
+    void meet(std::uint32_t running);
+    [[nodiscard]] bool isOutdoneBy(const Moment &moment) const;
+    [[nodiscard]] bool outdoes(const Moment &moment) const;
+    void leaveOut(std::uint32_t &last);
+
+    int m_chunks;
+    std::vector<Count> m_now; // [chunk]
+    Moment m_of; // what is now
+    std::vector<Count> m_counts; // of all moments, also of those that are outdone
+    std::vector<Moment> m_moments;
+    std::vector<std::uint32_t> m_last; // [running; nothing is the last one]: where it was met last
+};
+
+/// What the counted things of a device weigh, bytes, as its OpMemory has it.
+class HeldWeights {
+public:
+    HeldWeights(const std::vector<ChunkMemory> &chunks, bool pairs);
+    /// At the fullest of the moments.
+    [[nodiscard]] double most(const HeldMoments &moments) const;
+
+private:
+    struct Chunk {
+        double whole = 0, kept = 0, waiting = 0;
+        std::uint32_t running = 0; // of its first operation; equal chunks share them
+    };
+    [[nodiscard]] double running(std::uint32_t effect) const;
+
+    std::vector<Chunk> m_chunks;
+    std::vector<double> m_running; // what operations add while they run
+    std::uint32_t m_firstPair = 0;
+};
+
+/// Of a device: forwards of each chunk before its first gradient; paired ones are not.
+[[nodiscard]] std::vector<int> forwardsBeforeGradients(const Program &program, int device);
+
+/// The order of one micro-batch alone: each device holds all of its chunks at the first gradient, but for copies of the
+/// model, of which a micro-batch goes through one. Whatever the schedule, a device holds that at some time.
+[[nodiscard]] Program orderOfOne(const ScheduleTraits &schedule, int devices, int chunks);
+
+} // namespace trainyard

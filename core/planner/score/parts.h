@@ -1,0 +1,126 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parts that a score is made of, each worked out by the rooms that evaluate a whole plan, for one combination of
+// the axes that it depends on (score_axes.h). Whatever a part finds wrong holds for every candidate with that
+// combination. Plain values.
+
+#include "core/iteration/cost/stage_coster.h"
+#include "core/evaluation/evaluate/sketch.h"
+#include "core/iteration/placement/resolve.h"
+#include "core/iteration/placement/shard_exchange.h"
+#include "core/engine/schedule/traits.h"
+#include "core/planner/score/least_time.h"
+#include "core/planner/score/order_walk.h"
+#include "core/planner/score/reasons.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace trainyard {
+
+/// Of times that are summed up before operations are rounded to whole nanoseconds, what the timeline has at least.
+inline constexpr double kOfRounded = 1 - 1e-6;
+inline constexpr std::int64_t kMostWalked = 65'536; // operations of an order that is made for a part
+
+/// How many micro-batches an iteration has, all pipelines together.
+struct BatchPart {
+    std::uint16_t wrong = 0; // a reason; 0: nothing
+    int microBatches = 1;
+};
+
+struct ShapePart {
+    std::uint16_t wrong = 0;
+    bool isSimple = false; // workbench.h
+    std::shared_ptr<const StackSpec> stack;
+};
+
+struct PlacesPart {
+    std::uint16_t wrong = 0;
+    bool isAlone = true; // nothing else is open, and pipelines wait for nobody
+    Layout layout; // its chunks are the order's
+    int most = 1, fewest = 1; // micro-batches of a pipeline
+};
+
+/// The layers of the stages and how they are worked on, whatever a micro-batch takes.
+struct OrderPart {
+    std::uint16_t wrong = 0;
+    std::uint16_t wrongCount = 0; // where a pipeline has a number of micro-batches that the schedule does not take
+    const ScheduleTraits *schedule = nullptr;
+    bool isShared = false; // parts can be put together: each token of a micro-batch goes with all others, and no device
+                           // fills the memory that it has
+    std::vector<std::vector<StageChunk>> chunks; // [stage][chunk]
+    std::vector<int> firstOfKind; // stages; those of a kind follow each other
+    std::vector<int> kindOf; // [stage]
+    std::vector<std::vector<int>> forwardsBefore; // as Chain has it
+};
+
+/// The order itself, by the number of micro-batches.
+struct WalkPart {
+    std::uint16_t wrong = 0;
+    bool isExact = false; // its moments are those of the order, else some that every order has
+    std::vector<HeldMoments> moments; // [kind]
+};
+
+/// What lies on a GPU of each kind of stage without any micro-batch, bytes.
+struct HeldPart {
+    struct Kind {
+        std::int64_t peak = 0, beside = 0; // allocated, and beside any allocator
+        double capacity = 1;
+    };
+    std::vector<Kind> kinds;
+
+    /// Of the fullest GPU with so many bytes more on each kind; empty: none.
+    [[nodiscard]] double fill(const StackSpec &stack, const std::vector<double> &live) const;
+};
+
+/// What micro-batches add to it.
+struct KeptPart {
+    std::vector<HeldWeights> kinds;
+    bool isRecomputing = false, recomputesLast = false;
+};
+
+/// What each kind of stage does at the end of an iteration.
+struct EndsPart {
+    std::uint16_t wrong = 0;
+    ShardExchange exchange = ShardExchange::Once; // of shards: between or within operations their times go by it
+    int zeroStage = 0;
+    std::vector<StageCosts> kinds; // without chunks
+};
+
+/// One micro-batch on each kind of stage.
+struct WorkPart {
+    FormPipeline form;
+    std::vector<HidingWork> formHiding, hiding; // [kind]: of whole stages, and of their chunks one by one
+    LeastTime least;
+    double overhead = 0; // nanoseconds of an iteration
+    double computing = 0; // GPU-seconds at least of a micro-batch, all stages together
+};
+
+/// For so many micro-batches.
+struct TimePart {
+    double form = 0; // seconds, without the end of the iteration
+    std::vector<double> ends; // of LeastTime
+};
+
+[[nodiscard]] BatchPart batchPart(const Plan &plan, Reasons &reasons);
+/// `errors`: all that resolve() finds; `stack` is that of the plan's names.
+[[nodiscard]] ShapePart shapePart(
+    const Plan &plan, const Errors &errors, std::shared_ptr<const StackSpec> stack, Reasons &reasons);
+/// Workloads from here on have a plan that has no fault of batch or shape. Without a layout.
+[[nodiscard]] PlacesPart placesPart(Workload &workload, Reasons &reasons);
+/// With the layout of the places; fills in its chunks.
+[[nodiscard]] OrderPart orderPart(Workload &workload, Reasons &reasons);
+[[nodiscard]] WalkPart walkPart(
+    const OrderPart &order, int microBatches, bool isRecomputing, bool recomputesLast, Reasons &reasons);
+/// So many micro-batches are walked instead; more hold no more.
+[[nodiscard]] int walkedMicroBatches(const OrderPart &order, int microBatches);
+/// These four with the layout of the places and the chunks of the order; `coster` is the workload's.
+[[nodiscard]] HeldPart heldPart(const Workload &workload, const OrderPart &order);
+[[nodiscard]] KeptPart keptPart(const Workload &workload, const OrderPart &order);
+[[nodiscard]] EndsPart endsPart(
+    const Workload &workload, StageCoster &coster, const OrderPart &order, Reasons &reasons);
+[[nodiscard]] WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart &order);
+[[nodiscard]] TimePart timePart(const WorkPart &work, const OrderPart &order, int microBatches);
+
+} // namespace trainyard

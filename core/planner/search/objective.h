@@ -1,0 +1,37 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a search goes by, of an evaluation: the figures that it compares and bounds, and the one number of an objective,
+// of which less is better. Pure functions, any thread.
+
+#include "core/facts/catalogue/catalogue.h"
+#include "core/evaluation/evaluate/evaluation.h"
+#include "core/planner/search/search.h"
+
+#include <optional>
+
+namespace trainyard {
+
+struct ObjectiveFigures {
+    double seconds = 0; // of an iteration
+    double tokensPerSecond = 0;
+    // Of the GPUs that are used: a planner may leave others to somebody else. The plan's metrics count all.
+    double usdPerMillionTokens = 0, usdPerHour = 0; // egress included
+    double clusterUsdPerMillionTokens = 0, clusterUsdPerHour = 0; // with every GPU of the plan, as its metrics count
+    double joulesPerToken = 0;
+    double egressUsd = 0; // of an iteration
+    Metric days; // for workload.training_tokens
+    double fill = 0; // of the fullest GPU; 0 where memory is not known
+    int gpus = 0; // that are used
+};
+
+/// Empty where nothing was simulated. Of a plan with jobs an iteration is all of them.
+[[nodiscard]] std::optional<ObjectiveFigures> figuresOf(const Evaluation &evaluation, const Catalogue &catalogue);
+
+/// Throughput: seconds per token; Cost: USD per million tokens; Energy: joules per token; Time: days, seconds per token
+/// where the plan states no training tokens; Gpus: so many, and a part below one that rises with the iteration.
+[[nodiscard]] double objectiveValue(Objective objective, const ObjectiveFigures &figures);
+
+/// The same where the iteration takes `factor` times as long.
+[[nodiscard]] ObjectiveFigures slowed(ObjectiveFigures figures, double factor);
+
+} // namespace trainyard

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/planner/space/axes_internal.h"
+
+#include "core/engine/schedule/traits.h"
+
+namespace trainyard::detail {
+
+namespace {
+
+/// Tokens of a sequence below which splitting it further leaves kernels nothing to do.
+constexpr int kLeastTokensOfContextRank = 2048;
+constexpr int kMostTensor = 64, kMostContext = 64;
+constexpr int kMostOfGroups = 12; // stages that are looked at for the GPUs' sake
+
+/// In a node or in several whole ones.
+bool canHoldGroup(const Cluster &cluster, int tensor)
+{
+    const auto holds = [tensor](const Pool &pool) {
+        return tensor <= pool.gpusPerNode ? pool.gpus() > 0 : tensor % pool.gpusPerNode == 0 && tensor <= pool.gpus();
+    };
+    return std::ranges::any_of(cluster.datacenters,
+        [&](const Datacenter &datacenter) { return std::ranges::any_of(datacenter.pools, holds); });
+}
+
+void addTensor(AxisList &axes, const Scope &scope)
+{
+    std::set<int> values;
+    for (const int t : powersOfTwo(std::clamp(scope.largestNode, 8, kMostTensor)))
+        if (scope.model->heads % t == 0 && canHoldGroup(scope.plan.cluster, t))
+            values.insert(t);
+    axes.addNumbers("tensor", "parallelism.tensor", "Tensor parallel", values, scope.plan.parallelism.tensor,
+        [](Plan &p, int t) { p.parallelism.tensor = t; });
+}
+
+/// Divisors of the layers, powers of two (the ends then have fewer), within layers and GPUs; on unequal GPUs also
+/// numbers by which their tensor groups divide.
+void addPipeline(AxisList &axes, const Scope &scope)
+{
+    const int most = std::min(scope.model->layers, scope.gpus);
+    std::set<int> values = powersOfTwo(most);
+    for (int p = 1; p <= most; ++p)
+        if (scope.model->layers % p == 0)
+            values.insert(p);
+    for (int groups = scope.gpus; scope.isMixed && groups >= scope.gpus / scope.largestNode && groups > 0; groups /= 2)
+        for (int p = 1; p <= std::min(most, kMostOfGroups); ++p)
+            if (groups % p == 0)
+                values.insert(p);
+    axes.addNumbers("pipeline", "parallelism.pipeline", "Pipeline stages", values, scope.plan.parallelism.pipeline,
+        [](Plan &p, int stages) { p.parallelism.pipeline = stages; });
+}
+
+void addContext(AxisList &axes, const Scope &scope)
+{
+    const int tokens = scope.plan.workload.sequenceLength;
+    std::set<int> values { 1 };
+    for (const int c : powersOfTwo(kMostContext))
+        if (tokens % (2 * c) == 0 && tokens / c >= kLeastTokensOfContextRank)
+            values.insert(c);
+    axes.addNumbers("context", "parallelism.context", "Context parallel", values, scope.plan.parallelism.context,
+        [](Plan &p, int c) { p.parallelism.context = c; });
+}
+
+void addExperts(AxisList &axes, const Scope &scope)
+{
+    std::set<int> experts, tensors;
+    for (const int e : powersOfTwo(std::min(scope.model->experts, scope.gpus)))
+        if (scope.model->experts % e == 0)
+            experts.insert(e);
+    for (const int t : powersOfTwo(8))
+        if (scope.model->expertFfn % t == 0)
+            tensors.insert(t);
+    axes.addNumbers("expert", "parallelism.expert", "Expert parallel", experts, scope.plan.parallelism.expert,
+        [](Plan &p, int e) { p.parallelism.expert = e; });
+    axes.addNumbers("expert_tensor", "parallelism.expert_tensor", "Tensor parallel in experts", tensors,
+        scope.plan.parallelism.expertTensor, [](Plan &p, int t) { p.parallelism.expertTensor = t; });
+}
+
+/// As many as there is room for, or powers of two and three times those: whatever is asked for, so that an answer with
+/// fewer constraints is never worse. On unequal GPUs and across datacenters, where as many replicas as a power of two
+/// leave many GPUs out, also the least that make do with so many micro-batches each.
+void addData(AxisList &axes, const Scope &scope)
+{
+    constexpr int kMostMicroBatches = 8;
+    std::set<int> counts;
+    const int batch = scope.plan.workload.globalBatch, most = std::min(scope.gpus, batch);
+    for (const int d : powersOfTwo(most))
+        for (const int value : { d, 3 * d })
+            if (value <= most)
+                counts.insert(value);
+    for (const int size : { 1, 2, 4 })
+        for (int each = 5; each <= kMostMicroBatches && (scope.isMixed || scope.sites > 1); ++each)
+            if (const int value = (batch + size * each - 1) / (size * each); value <= most)
+                counts.insert(value);
+    if (scope.plan.parallelism.data)
+        counts.insert(*scope.plan.parallelism.data);
+    std::vector<Auto<int>> values(counts.begin(), counts.end());
+    values.emplace_back();
+    axes.add(
+        "data", { "parallelism.data" }, "Data parallel", values, scope.plan.parallelism.data,
+        [](Plan &p, const Auto<int> &d) { p.parallelism.data = d; },
+        [](const Auto<int> &d) { return d ? std::to_string(*d) : std::string("auto"); });
+}
+
+void addVirtual(AxisList &axes, const Scope &scope)
+{
+    axes.addNumbers("virtual_pipeline", "parallelism.virtual_pipeline", "Virtual stages", { 1, 2, 3, 4, 6, 8 },
+        scope.plan.parallelism.virtualPipeline, [](Plan &p, int v) { p.parallelism.virtualPipeline = v; });
+}
+
+/// On wherever there is a tensor group, unless the plan says otherwise; or off.
+void addSequenceParallel(AxisList &axes, const Scope &scope)
+{
+    using Value = std::optional<bool>;
+    const Value now = scope.plan.parallelism.sequenceParallel;
+    axes.add(
+        "sequence_parallel", { "parallelism.sequence_parallel" }, "Sequence parallel",
+        now ? std::vector<Value> { !*now, now } : std::vector<Value> { false, now }, now,
+        [](Plan &p, const Value &on) { p.parallelism.sequenceParallel = on; },
+        [](const Value &on) { return std::string(on.value_or(true) ? "on" : "off"); });
+}
+
+} // namespace
+
+void addDegreeAxes(AxisList &axes, const Scope &scope)
+{
+    if (scope.hasLayers) {
+        addTensor(axes, scope);
+        addPipeline(axes, scope);
+        addContext(axes, scope);
+        if (scope.model->isMoe())
+            addExperts(axes, scope);
+    }
+    addData(axes, scope);
+    if (!scope.hasLayers)
+        return;
+    addVirtual(axes, scope);
+    addSequenceParallel(axes, scope);
+    axes.addNumbers("zero_stage", "parallelism.zero_stage", "ZeRO stage", { 0, 1, 2, 3 },
+        scope.plan.parallelism.zeroStage, [](Plan &p, int z) { p.parallelism.zeroStage = z; });
+}
+
+} // namespace trainyard::detail

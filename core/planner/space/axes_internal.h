@@ -1,0 +1,142 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the files of this folder each make some axes: what they may read, and what keeps an axis or leaves it out.
+// Private to the folder. A value sets its own keys and nothing else; which values go together is told by rules.h.
+
+#include "core/facts/hardware/stack_spec.h"
+#include "core/iteration/placement/degrees.h"
+#include "core/facts/plan/enum_names.h"
+#include "core/planner/space/space.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace trainyard::detail {
+
+/// What makers of axes read.
+struct Scope {
+    const Plan &plan;
+    const SpaceOptions &options;
+    const ModelSpec *model = nullptr; // null where the plan trains jobs
+    StackSpec stack;
+    Degrees now;
+    int gpus = 0, largestNode = 1;
+    int datacenters = 0; // that have GPUs and may be used
+    int sites = 0; // that have GPUs
+    bool isMixed = false; // GPUs of more than one kind
+    bool statesHosts = false; // every pool says what its hosts have
+    bool isScarce = false; // all GPUs together hold the states less than twice
+    bool hasLayers = true; // false: measured stage times hold for the present shape alone
+};
+
+class AxisList {
+public:
+    explicit AxisList(const Scope &scope)
+        : m_scope(scope)
+    {
+    }
+
+    /// `values` in their order, `current` among them or put in front. Left out: a fixed key, values that train
+    /// otherwise, an axis of one value.
+    template <class Value, class Set, class Text>
+    void add(const char *id, std::vector<std::string> keys, const char *label, std::vector<Value> values,
+        const Value &current, Set set, Text text)
+    {
+        if (isFixed(keys))
+            return;
+        if (std::ranges::find(values, current) == values.end())
+            values.insert(values.begin(), current);
+        Axis axis { id, std::move(keys), label, {}, 0 };
+        for (const Value &value : values) {
+            const bool isBase = value == current;
+            AxisValue made { text(value), [set, value](Plan &plan) { set(plan, value); } };
+            if (!isBase && !mayTakeIt(made))
+                continue;
+            if (isBase)
+                axis.base = static_cast<std::uint16_t>(axis.values.size());
+            axis.values.push_back(std::move(made));
+        }
+        if (axis.values.size() > 1)
+            m_axes.push_back(std::move(axis));
+    }
+    /// Numbers in rising order, thinned where they are many.
+    template <class Set>
+    void addNumbers(const char *id, const char *key, const char *label, std::set<int> values, int current, Set set)
+    {
+        values.insert(current);
+        add(id, { key }, label, thinned(std::move(values), current), current, set,
+            [](int value) { return std::to_string(value); });
+    }
+    /// All values of an enum but those of `without`.
+    template <NamedEnum E, class Set>
+    void addChoices(
+        const char *id, const char *key, const char *label, E current, Set set, const std::set<E> &without = {})
+    {
+        std::vector<E> values;
+        for (std::size_t i = 0; i < kNamesOf<E>.size(); ++i)
+            if (const E value = static_cast<E>(i); value == current || !without.contains(value))
+                values.push_back(value);
+        add(id, { key }, label, values, current, set, [](E value) { return std::string(labelOf(value)); });
+    }
+    template <class Set> void addSwitch(const char *id, const char *key, const char *label, bool current, Set set)
+    {
+        add(id, { key }, label, std::vector<bool> { false, true }, current, set,
+            [](bool on) { return std::string(on ? "on" : "off"); });
+    }
+
+    /// One made elsewhere, whose values train alike.
+    void addMade(Axis axis)
+    {
+        if (!isFixed(axis.keys))
+            m_axes.push_back(std::move(axis));
+    }
+
+    /// Of an axis, if it was made: how many values were left out.
+    void setThinned(std::string_view id, std::size_t values)
+    {
+        for (Axis &axis : m_axes)
+            if (axis.id == id)
+                axis.thinned = values;
+    }
+    [[nodiscard]] bool isFixed(const std::vector<std::string> &keys) const;
+
+    [[nodiscard]] std::vector<Axis> take() { return std::move(m_axes); }
+
+private:
+    [[nodiscard]] bool mayTakeIt(const AxisValue &value) const;
+    [[nodiscard]] std::vector<int> thinned(std::set<int> values, int current) const;
+
+    const Scope &m_scope;
+    std::vector<Axis> m_axes;
+};
+
+[[nodiscard]] inline std::set<int> powersOfTwo(int last)
+{
+    std::set<int> values;
+    for (int v = 1; v <= last; v *= 2)
+        values.insert(v);
+    return values;
+}
+
+/// Tensor, pipeline, context, expert degrees, replicas, virtual stages, sequence parallel, ZeRO.
+void addDegreeAxes(AxisList &axes, const Scope &scope);
+/// Schedule and micro-batch.
+void addScheduleAxes(AxisList &axes, const Scope &scope);
+/// Recomputation and what leaves the GPU.
+void addMemoryAxes(AxisList &axes, const Scope &scope);
+/// How tokens travel to their experts.
+void addExpertAxes(AxisList &axes, const Scope &scope);
+/// Where the stages lie, and how many layers each has.
+void addPlacementAxes(AxisList &axes, const Scope &scope);
+/// What crosses the WAN and how.
+void addWanAxes(AxisList &axes, const Scope &scope);
+/// How unequal GPUs share the work.
+void addMixedAxes(AxisList &axes, const Scope &scope);
+/// Of a plan with jobs: who schedules them and how.
+void addJobAxes(AxisList &axes, const Scope &scope);
+/// What has the model learn otherwise: precision, optimizer, fewer bits, local SGD.
+void addNumericAxes(AxisList &axes, const Scope &scope);
+
+} // namespace trainyard::detail

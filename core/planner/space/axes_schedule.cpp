@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/planner/space/axes_internal.h"
+
+#include "core/facts/catalogue/stack_schedules.h"
+#include "core/engine/schedule/traits.h"
+
+namespace trainyard::detail {
+
+namespace {
+
+constexpr int kMostMicroBatch = 16;
+
+/// Those that the plan's stack has. With measured times the chunks of a stage stay.
+void addSchedule(AxisList &axes, const Scope &scope)
+{
+    const std::vector<std::string> &has = schedulesOf(scope.plan.stack.name);
+    const int chunks = degreesOf(scope.plan).chunks;
+    std::set<ScheduleKind> without;
+    for (const ScheduleTraits *schedule : allSchedules()) {
+        const bool isKnown = has.empty() || std::ranges::find(has, toString(schedule->kind)) != has.end();
+        const int own = schedule->chunksPerStage(scope.plan.parallelism.virtualPipeline);
+        if (!isKnown || (!scope.hasLayers && (own != chunks || !schedule->chunks.accepts(own))))
+            without.insert(schedule->kind);
+    }
+    std::vector<ScheduleKind> values;
+    for (const ScheduleTraits *schedule : allSchedules())
+        if (!without.contains(schedule->kind) || schedule->kind == scope.plan.schedule)
+            values.push_back(schedule->kind);
+    axes.add(
+        "schedule", { "schedule" }, "Schedule", values, scope.plan.schedule,
+        [](Plan &p, ScheduleKind kind) { p.schedule = kind; },
+        [](ScheduleKind kind) { return std::string(traitsOf(kind).label); });
+}
+
+} // namespace
+
+void addScheduleAxes(AxisList &axes, const Scope &scope)
+{
+    addSchedule(axes, scope);
+    if (!scope.hasLayers)
+        return;
+    std::set<int> sizes;
+    for (const int b : powersOfTwo(kMostMicroBatch))
+        if (scope.plan.workload.globalBatch % b == 0)
+            sizes.insert(b);
+    axes.addNumbers("micro_batch", "workload.micro_batch", "Micro-batch", sizes, scope.plan.workload.microBatch,
+        [](Plan &p, int b) { p.workload.microBatch = b; });
+}
+
+} // namespace trainyard::detail

@@ -1,0 +1,61 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A file of rows as text. Its head says whose rows they are, with the whole plan, so that a file can be gone on with,
+// checked and opened without the plan beside it:
+//
+//   CSV         # trainyard sweep {"format":"trainyard.sweep",…}
+//               row,parallelism.tensor,…,state,iteration_time_s,…,reason
+//               0,1,…,feasible,12.4,…,
+//   JSON lines  {"format":"trainyard.sweep",…}
+//               {"row":0,"parallelism.tensor":1,…,"state":"feasible","iteration_time_s":12.4,…,"reason":null}
+//
+// A row is a line, whatever it says. Numbers are the shortest that read back as the same; times of evaluation are not
+// among them, so that two runs of a sweep give one file. Pure, any thread.
+
+#include "core/planner/sweep/sweep.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+enum class SweepFormat : std::uint8_t { Csv, JsonLines };
+
+/// By the ending of a name: .csv, .jsonl or .ndjson.
+[[nodiscard]] std::optional<SweepFormat> sweepFormatOf(std::string_view path);
+
+/// What stands before the rows: whole lines.
+[[nodiscard]] std::string sweepHead(const SweepSpec &spec, SweepFormat format);
+
+/// Of the first line of a file, without its end: the sweep that it says. `baseDir` is the folder of the file; relative
+/// paths in its plan are those of the folder that the head names from there, or of `baseDir` where it names none.
+/// Errors: no head of a sweep, a newer one, or a plan that cannot be read.
+[[nodiscard]] ExpectedAll<SweepSpec> parseSweepHead(
+    std::string_view line, const std::string &fileName, const std::string &baseDir = {});
+/// Whether the line begins as one: before it is read whole.
+[[nodiscard]] bool isSweepHead(std::string_view line);
+
+/// Rows of one sweep as lines.
+class SweepLines {
+public:
+    SweepLines(const SweepSpec &spec, SweepFormat format);
+    /// With its end of line.
+    void append(const SweepRow &row, std::string &text) const;
+
+private:
+    SweepFormat m_format;
+    std::vector<std::string> m_keys; // as JSON
+};
+
+/// Fields of a line of CSV as csvField() writes them; nothing where a quote is not closed.
+[[nodiscard]] std::optional<std::vector<std::string>> csvFields(std::string_view line);
+
+/// Whether a line, without its end, says of a row what was worked out again: the same state, and figures within a
+/// billionth, which is what machines differ by. A row that was refused for want of memory may have any state by now.
+[[nodiscard]] bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format);
+
+/// Whether a line, without its end, is whole and the row of this number: a torn one is not.
+[[nodiscard]] bool isSweepRow(std::string_view line, std::uint64_t number, std::size_t axes, SweepFormat format);
+
+} // namespace trainyard

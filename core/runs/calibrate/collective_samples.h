@@ -1,0 +1,51 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Collectives whose size and time are known, from matched collectives of steps and from points of benchmarks alike:
+// what link fits are made of.
+
+#include "core/runs/overlay/run_steps.h"
+#include "core/iteration/placement/rank_map.h"
+#include "core/iteration/placement/resolve.h"
+
+#include <stop_token>
+
+namespace trainyard {
+
+struct CollectiveSample {
+    std::string operation; // as nccl-tests say; "send" of two ranks
+    double bytes = 0; // of the message, as nccl-tests count it
+    int ranks = 0, ranksPerNode = 1; // at most so many share a node
+    double seconds = 0; // of the transfer: the least over its ranks
+    StageLocation at; // of its first rank
+    int toDatacenter = -1; // where it crosses to another one
+    bool isBenchmark = false;
+    std::uint32_t source = kNoIndex; // Recording::sources, of a benchmark
+    [[nodiscard]] bool isInNode() const { return ranksPerNode >= ranks; }
+};
+
+struct CollectiveSamples {
+    std::vector<CollectiveSample> samples;
+    std::size_t unmatched = 0; // of ranks that nobody recorded: what such a collective waits for is not known
+    std::size_t unsized = 0;
+    // Which the formulas of collectives do not describe: of operations without one, of groups that reach over several
+    // datacenters (sends aside), and exchanges with experts that go in slices or pieces (core/systems/experts/exchange.h)
+    std::size_t unknown = 0, afar = 0, exchanges = 0;
+};
+
+/// Of collectives that begin in these steps (indices into Run::steps). Stopped: of some.
+[[nodiscard]] CollectiveSamples collectivesOf(const Run &run, const std::vector<int> &steps, const Workload &workload,
+    const RankMap &map, const std::stop_token &stop = {});
+
+/// Every other point of nccl-tests and the like, from `first` on (0 or 1). A benchmark does not tell where it ran: all
+/// of them are taken as of the plan's first location.
+[[nodiscard]] std::vector<CollectiveSample> collectiveBenchmarks(const Recording &recording, std::size_t first);
+
+/// Points of a probe are fitted with its kernels (probe_samples.h).
+[[nodiscard]] bool isOfProbe(const Recording &recording, std::uint32_t source);
+
+/// Location of a rank of the job; empty where the map has no such rank.
+[[nodiscard]] std::optional<StageLocation> locationOf(const Workload &workload, const RankMap &map, int rank);
+/// Its class of pipelines; nullptr likewise.
+[[nodiscard]] const PipelineClass *classOf(const Workload &workload, const RankMap &map, int rank);
+
+} // namespace trainyard

@@ -1,0 +1,130 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A plan while it is made from a recording: what was told, by the names that Megatron gives it, what was taken from it,
+// and the sentences about both. Each part of the folder takes its share: model, degrees and batch, machines, figures of
+// links and drives. One thread.
+
+#include "core/base/error.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/runs/imports/gpu_names.h"
+#include "core/runs/imports/megatron_theory.h"
+#include "core/facts/plan/plan.h"
+#include "core/runs/telemetry/recording.h"
+
+#include <map>
+#include <optional>
+
+namespace trainyard::imports {
+
+/// Arguments by Megatron's names, whoever told them: NeMo's "model.encoder_seq_length", a submission's
+/// "max_sequence_length", OTLP's "dl.sequence_length" are its seq_length.
+class Told {
+public:
+    explicit Told(const Recording &recording);
+    /// Empty where nobody told it, or told None.
+    [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
+    [[nodiscard]] bool has(std::string_view name) const { return text(name).has_value(); }
+    /// Whether a switch is on; empty where nobody told.
+    [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
+    [[nodiscard]] bool isOn(std::string_view name) const { return flag(name).value_or(false); }
+    /// What follows from other things that `source` tells, where nobody tells it.
+    void derive(const DerivedArgument &argument, const std::string &source);
+    [[nodiscard]] bool isDerived(std::string_view name) const;
+    /// "--seq-length (run.sh)", or the name as its source has it; of what is derived from what.
+    [[nodiscard]] std::string said(std::string_view name) const;
+    /// The file that tells it, else those that tell arguments: "run.sh".
+    [[nodiscard]] const std::string &sourceOf(std::string_view name) const;
+    /// Of sources that tell otherwise than those before them, and are left out as a whole: arguments of two jobs make
+    /// no third one. A sentence each.
+    [[nodiscard]] const std::vector<std::string> &conflicts() const { return m_conflicts; }
+    /// Whether these are arguments of Megatron or of what is built on it: then its defaults hold for the rest.
+    [[nodiscard]] bool isMegatron() const;
+    [[nodiscard]] bool isTorchtitan() const;
+    [[nodiscard]] bool isDeepSpeed() const;
+
+private:
+    struct Value {
+        std::string text, name; // as told
+        std::string source; // file
+        std::string why = {}; // it is derived; empty: it is told
+    };
+    using Values = std::map<std::string, Value, std::less<>>;
+    static Values valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source);
+    void add(Values values, const std::string &source);
+    void addDerived(const Recording &recording);
+
+    Values m_values; // by Megatron's name
+    std::string m_sources; // "run.sh", for what nobody told
+    std::vector<std::string> m_conflicts;
+    bool m_isTorchtitan = false, m_isDeepSpeed = false;
+};
+
+struct Draft {
+    Draft(const Recording &told, const Catalogue &known, const Plan &base)
+        : recording(told)
+        , catalogue(known)
+        , plan(base)
+        , arguments(told)
+        , assumed(arguments.conflicts())
+        , derived(derivedJob(told))
+        , hasOwnPools(base.cluster.gpus() > 0)
+    {
+    }
+    const Recording &recording;
+    const Catalogue &catalogue;
+    Plan plan;
+    Told arguments;
+    std::vector<std::string> assumed, taken, ignored;
+    bool isModelAssumed = false; // no source tells one
+    std::string assumedGpu; // the sentence of `assumed` about the type of GPU
+    Errors errors;
+    std::optional<ModelSpec> model; // that a source told
+    std::optional<DerivedJob> derived; // from Megatron's estimate of memory
+    std::optional<int> worldSize; // GPUs of the run
+    std::optional<int> gpusPerNode;
+    bool isClusterTold = false; // nodes by a topology
+    bool hasOwnPools; // the plan that it begins with has GPUs
+    /// The end of a sentence about a value that no source tells.
+    [[nodiscard]] const char *stays() const { return hasOwnPools ? " stays, as in the plan" : " is assumed"; }
+
+    void take(std::string_view key, std::string_view value, std::string_view argument);
+    void assume(std::string sentence); // once
+    void assumeGpu(std::string sentence);
+    void ignore(std::string sentence);
+    void bad(std::string_view argument, std::string what, std::string right);
+    /// Of a whole number in that range, else an error.
+    [[nodiscard]] std::optional<int> whole(std::string_view argument, std::int64_t low, std::int64_t high);
+    [[nodiscard]] std::optional<double> number(std::string_view argument);
+    /// The file that a thing of the recording comes from, without its folder.
+    [[nodiscard]] std::string sourceOf(std::uint32_t source) const;
+};
+
+/// By its name in a plan's file, which has to be one.
+[[nodiscard]] ScheduleKind scheduleNamed(std::string_view name);
+
+void takeModel(Draft &draft); // model_of.cpp
+void takeMegatron(Draft &draft); // megatron_plan.cpp
+void takeTorchtitan(Draft &draft); // torchtitan_plan.cpp
+void takeDeepSpeed(Draft &draft); // deepspeed_plan.cpp
+void takeCluster(Draft &draft); // cluster_of.cpp
+void takeBenchmarks(Draft &draft); // benchmarks_of.cpp
+
+void takeTorchtitanRecipe(Draft &draft); // torchtitan_recipe.cpp: what takeTorchtitan() leaves to it
+
+/// The model that the name of torchtitan's recipe tells: the catalogue's, or family ("llama3") and size ("70b").
+struct TitanFlavor {
+    std::string id, family, size;
+};
+[[nodiscard]] std::optional<TitanFlavor> flavorOfRecipe(const Draft &draft);
+
+/// Megatron's arguments as a model; empty where they do not tell its shape.
+[[nodiscard]] std::optional<ModelSpec> megatronModel(Draft &draft); // megatron_model.cpp
+/// A model behind Megatron's own estimate of memory: of so many parameters, layers and vocabulary. Empty where it tells
+/// none, or none fits.
+[[nodiscard]] std::optional<ModelSpec> theoryModel(Draft &draft); // theory_model.cpp
+/// The catalogue's model with the same dimensions; its vocabulary may be padded by less than `padding`. Of several (a
+/// release that changed data alone) the one whose id is part of `name`, else the first.
+[[nodiscard]] const ModelSpec *sameModel(
+    const ModelSpec &model, const Catalogue &catalogue, int padding = 1, std::string_view name = {});
+
+} // namespace trainyard::imports

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/number_text.h"
+#include "core/base/printable.h"
+#include "core/facts/catalogue/parse.h"
+#include "core/runs/imports/draft.h"
+#include "core/runs/imports/megatron_arguments.h"
+#include "core/facts/plan/model_change.h"
+#include "core/facts/workload/model_math.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard::imports {
+
+namespace {
+
+bool hasDenseLayer(const ModelSpec &model)
+{
+    for (int layer = 0; layer < model.layers; ++layer)
+        if (!model.isExpertLayer(layer))
+            return true;
+    return false;
+}
+
+bool isSame(const ModelSpec &a, const ModelSpec &b, int padding)
+{
+    const bool isSameWidth = a.ffn == b.ffn || !hasDenseLayer(a);
+    const bool isSameWindow =
+        a.attentionWindow == 0 || (a.attentionWindow == b.attentionWindow && a.windowedLayers == b.windowedLayers);
+    return a.layers == b.layers && a.hidden == b.hidden && a.heads == b.heads && a.kvHeads == b.kvHeads
+        && a.headDim == b.headDim && isSameWidth && a.vocab >= b.vocab && a.vocab < b.vocab + std::max(1, padding)
+        && a.gatedFfn == b.gatedFfn && a.tiedEmbeddings == b.tiedEmbeddings && a.layerNorm == b.layerNorm
+        && a.linearBias == b.linearBias && a.queryKeyValueBias == b.queryKeyValueBias && a.dropout == b.dropout
+        && a.learnedPositions == b.learnedPositions && a.attention == b.attention && a.latent == b.latent
+        && a.experts == b.experts && a.expertsPerToken == b.expertsPerToken && a.expertFfn == b.expertFfn
+        && a.sharedExpertFfn == b.sharedExpertFfn && a.denseLayers == b.denseLayers
+        && a.expertLayerStep == b.expertLayerStep && a.mtpLayers == b.mtpLayers && isSameWindow
+        && (a.groups == 0 || (a.groups == b.groups && a.topGroups == b.topGroups));
+}
+
+std::string parametersText(double parameters)
+{
+    return countText(parameters) + " parameters";
+}
+
+/// What the plan had of another model makes no sense with this one.
+void forgetOtherModel(Draft &draft)
+{
+    if (forgetModel(draft.plan))
+        draft.assume("Measured times of stages or layers, which were of another model, are left out");
+}
+
+void put(Draft &draft, ModelSpec model, int padding, const std::string &from)
+{
+    forgetOtherModel(draft);
+    const ModelSpec *known = sameModel(
+        model, draft.catalogue, padding, model.name + " " + draft.arguments.text("tokenizer_model").value_or(""));
+    WorkloadSpec &workload = draft.plan.workload;
+    if (known) {
+        workload.model = known->id;
+        workload.inlineModel.reset();
+        draft.taken.push_back("workload.model " + known->id + " from " + from + ", whose dimensions it has"
+            + (model.vocab != known->vocab ? ", its vocabulary padded to " + std::to_string(model.vocab)
+                                           : std::string()));
+        draft.model = *known;
+        return;
+    }
+    model.id.clear();
+    if (model.name.empty())
+        model.name = std::to_string(model.layers) + " layers of " + std::to_string(model.hidden);
+    // What a plan's file could not hold is refused here, where its source is known.
+    if (const auto held = parseModel(formatModel(model), from); !held) {
+        draft.errors.insert(draft.errors.end(), held.error().begin(), held.error().end());
+        return;
+    }
+    workload.model.clear();
+    workload.inlineModel = model;
+    draft.taken.push_back("workload.model " + shortened(model.name) + " with " + parametersText(totalParameters(model))
+        + " from " + from);
+    draft.model = std::move(model);
+}
+
+/// Of a config.json; false where there is none.
+bool takeConfigs(Draft &draft)
+{
+    bool isTaken = false;
+    for (const RecordedModel &one : draft.recording.models) {
+        const std::string file = draft.sourceOf(one.source);
+        if (isTaken) {
+            draft.ignore("A second model, " + shortened(one.name) + " (" + file + "): the first is taken");
+            continue;
+        }
+        auto model = parseHuggingFaceConfig(one.config, file);
+        if (!model) {
+            draft.errors.push_back(model.error());
+            continue;
+        }
+        isTaken = true;
+        model->name = one.name;
+        if (model->source.find("unknown model type") != std::string::npos
+            || model->source.find("linear attention") != std::string::npos)
+            draft.assume(shortened(one.name) + ": " + shortened(model->source, 200));
+        // "config.json, model type llama", with this file's name
+        if (model->source.starts_with("config.json"))
+            model->source = file + model->source.substr(11);
+        put(draft, *std::move(model), 1, file);
+    }
+    return isTaken;
+}
+
+/// torchtitan's "llama3" with "405B" is the catalogue's llama-3.1-405b.
+bool takeFlavor(Draft &draft)
+{
+    if (!draft.arguments.isTorchtitan())
+        return false;
+    auto name = draft.arguments.text("model.name"), flavor = draft.arguments.text("model.flavor");
+    const auto recipe = flavorOfRecipe(draft);
+    const bool isOfRecipe = (!name || !flavor) && recipe;
+    if (isOfRecipe) {
+        name = recipe->id.empty() ? recipe->family : recipe->id;
+        flavor = recipe->size;
+    }
+    if (!name || !flavor)
+        return false;
+    std::string size = *flavor, family = *name;
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; };
+    std::ranges::transform(size, size.begin(), lower);
+    std::ranges::transform(family, family.begin(), lower);
+    std::vector<std::string> ids;
+    if (isOfRecipe && !recipe->id.empty())
+        ids = { recipe->id };
+    else if (family.starts_with("llama3"))
+        ids = { "llama-3.1-" + size, "llama-3-" + size, "llama-3.2-" + size };
+    else if (family.starts_with("llama4"))
+        ids = { size == "17bx16e" ? "llama-4-scout" : size == "17bx128e" ? "llama-4-maverick" : "" };
+    else if (family.starts_with("deepseek_v3"))
+        ids = { size == "671b" ? "deepseek-v3" : "" };
+    else if (family.starts_with("qwen3"))
+        ids = { "qwen3-" + size };
+    else if (family.starts_with("gpt_oss"))
+        ids = { "gpt-oss-" + size };
+    for (const std::string &id : ids)
+        if (const ModelSpec *known = draft.catalogue.model(id)) {
+            forgetOtherModel(draft);
+            draft.plan.workload.model = id;
+            draft.plan.workload.inlineModel.reset();
+            draft.model = *known;
+            draft.take("workload.model", id, isOfRecipe ? "config" : "model.flavor");
+            return true;
+        }
+    draft.assume("The catalogue has no model " + shortened(*name) + " " + shortened(*flavor) + " ("
+        + draft.arguments.said(isOfRecipe ? "config" : "model.flavor")
+        + "): the plan's own model stays; a config.json beside it tells the shape");
+    return false;
+}
+
+/// A log may tell how many parameters there are, but no shape.
+void sayParameters(Draft &draft)
+{
+    for (const SampleSeries &series : draft.recording.series)
+        if (series.name == "log.Total number of parameters" && !series.value.empty())
+            draft.assume(draft.sourceOf(series.source) + " tells a model of " + parametersText(series.value.back())
+                + " but not its shape: the plan's own stays, unless a config.json or the arguments are added");
+}
+
+} // namespace
+
+const ModelSpec *sameModel(const ModelSpec &model, const Catalogue &catalogue, int padding, std::string_view name)
+{
+    std::string lower(name.substr(0, 1000));
+    std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; });
+    const ModelSpec *found = nullptr;
+    for (const ModelSpec &known : catalogue.models) {
+        if (!isSame(model, known, padding))
+            continue;
+        if (lower.find(known.id) != std::string::npos)
+            return &known;
+        found = found ? found : &known;
+    }
+    return found;
+}
+
+void takeModel(Draft &draft)
+{
+    if (takeConfigs(draft) || takeFlavor(draft))
+        return;
+    const std::size_t before = draft.errors.size();
+    if (auto model = megatronModel(draft)) {
+        // Megatron pads to a multiple of so many rows on each rank of the tensor group.
+        const int multiple = draft.whole("make_vocab_size_divisible_by", 1, 1'000'000).value_or(128);
+        const int ranks = draft.whole("tensor_model_parallel_size", 1, 1024).value_or(1);
+        const std::string from = draft.arguments.said("num_layers") + " and what goes with it";
+        put(draft, *std::move(model), multiple * std::min(ranks, 1'000), from);
+        return;
+    }
+    if (auto model = theoryModel(draft)) {
+        const std::string from = draft.sourceOf(draft.derived->theory.source);
+        return put(draft, *std::move(model), 1, "what Megatron's own estimate of memory tells of it (" + from + ")");
+    }
+    sayParameters(draft);
+    if (draft.errors.size() == before && draft.arguments.isMegatron())
+        draft.assume("The shape of the model is told by no source (--num-layers, --hidden-size, "
+                     "--num-attention-heads): the plan's own model stays");
+}
+
+} // namespace trainyard::imports

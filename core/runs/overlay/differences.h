@@ -1,0 +1,63 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the time went that plan and run disagree about: a step of each taken apart into the same kinds of work, so that
+// the differences add up to the difference of the steps.
+
+#include "core/evaluation/evaluate/evaluation.h"
+#include "core/runs/overlay/run_steps.h"
+
+#include <array>
+
+namespace trainyard {
+
+enum class DifferenceKind : std::uint8_t {
+    Compute, // plan: compute and optimizer
+    ExposedCommunication, // plan: tensor, context, expert, data parallel, pipeline, WAN, offload stall
+    Bubble,
+    Stragglers, // plan: 0, its replicas are as fast as their hardware
+    Host, // plan: overhead
+    Untold, // a run that shows no spans: its step as one piece. Last; 0 with spans
+};
+inline constexpr int kDifferenceKindCount = 6;
+[[nodiscard]] const char *nameOf(DifferenceKind kind); // "Exposed communication"
+
+struct DifferenceRow {
+    DifferenceKind kind = DifferenceKind::Compute;
+    double reference = 0, measured = 0; // seconds of a step, mean over the ranks
+    /// False: that side does not tell this kind apart; what there is of it is in Untold.
+    bool isReferenceTold = true, isMeasuredTold = true;
+    [[nodiscard]] double difference() const { return measured - reference; }
+    bool operator==(const DifferenceRow &) const = default;
+};
+
+[[nodiscard]] constexpr std::array<DifferenceRow, kDifferenceKindCount> emptyDifferences()
+{
+    std::array<DifferenceRow, kDifferenceKindCount> rows;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        rows[i].kind = static_cast<DifferenceKind>(i);
+    return rows;
+}
+
+struct DifferenceTable {
+    std::array<DifferenceRow, kDifferenceKindCount> rows = emptyDifferences(); // in the order of the enum
+    double referenceSeconds = 0, measuredSeconds = 0; // of the step: the sums of the columns
+    int ranks = 0; // that the measured column is the mean of
+    std::string referenceName, measuredName; // "plan", "step 12 of run.json"
+    std::vector<std::string> notes; // where both are of different jobs; what the kinds leave out; a sentence each
+    bool operator==(const DifferenceTable &) const = default;
+};
+
+/// What differences() take apart, for callers who have taken the step apart already: sharesOf() with planStages().
+[[nodiscard]] int planStages(const Evaluation &plan); // of its pipelines; 0: nothing is placed
+[[nodiscard]] DifferenceTable differences(
+    const Evaluation *plan, const Run &run, const RunStep &step, const std::vector<RankStep> &shares);
+
+/// Plan against one step of a run.
+[[nodiscard]] DifferenceTable differences(const Evaluation &plan, const Run &run, const RunStep &step);
+/// A step alone: nothing is told of a reference.
+[[nodiscard]] DifferenceTable differences(const Run &run, const RunStep &step);
+/// A step of one run against a step of another.
+[[nodiscard]] DifferenceTable differences(
+    const Run &reference, const RunStep &referenceStep, const Run &run, const RunStep &step);
+
+} // namespace trainyard

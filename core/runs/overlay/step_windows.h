@@ -1,0 +1,21 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where steps begin and end, by the spans of profilers: on each rank, then over the ranks of the job.
+
+#include "core/runs/overlay/run_steps.h"
+
+namespace trainyard {
+
+/// Steps of all ranks by number, as their profilers number them, with Run::clockShift of each rank. Of attempts that
+/// repeat a step the last counts. Without annotated steps: one step, number 0, over all work of the GPUs. Notes say
+/// what was left out or guessed. Stopped: what was found so far.
+struct StepWindows {
+    std::vector<RunStep> steps; // by number; seconds are end - start
+    std::vector<Moment> clockShift;
+    bool isAnnotated = false; // false: the one step is all that was recorded
+    std::vector<std::string> notes;
+};
+[[nodiscard]] StepWindows findWindows(
+    const Recording &recording, const ClockAlignment &alignment, const std::stop_token &stop = {});
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Collectives matched over ranks. A communication kernel begins when its own rank reaches it and then waits for the
+// last one, so that its duration is mostly waiting: what the transfer takes is the least over the ranks, and what a
+// rank has above it is its waiting. Bandwidth is never fitted from one rank, nor from means.
+
+#include "core/runs/telemetry/recording.h"
+
+#include <optional>
+
+#include <stop_token>
+
+namespace trainyard {
+
+/// One collective operation, of all ranks whose recordings show it.
+struct MatchedCollective {
+    struct Part {
+        std::uint32_t rank = 0; // of Recording::ranks
+        std::uint32_t collective = 0; // of its collectives
+    };
+    std::uint32_t group = kNoIndex; // Recording::groups
+    std::uint32_t operation = 0; // Recording::names
+    double bytes = 0; // 0: not told
+    int groupRanks = 0; // how many take part, also those without a recording
+    std::vector<Part> parts; // by rank, at least two
+    std::int64_t leastDuration = 0; // ns, over the parts: the transfer
+    double meanDuration = 0; // ns
+};
+
+/// The i-th of each communicator over its ranks, by the numbers that it carries, else in the order of their starts;
+/// where operation or size differ, by the longest sequence that the ranks have in common. Collectives without a group
+/// are matched over all ranks. A send is matched with its receive in groups of two ranks (the operation is the send's);
+/// what a receiver has above the least duration is waiting like any other. Of ranks that several files have, the first
+/// counts. In order of the first rank's starts. Stopped: none.
+[[nodiscard]] std::vector<MatchedCollective> matchCollectives(
+    const Recording &recording, const std::stop_token &stop = {});
+
+/// Bytes on the wire a byte of the message, as nccl-tests turn algorithm bandwidth into bus bandwidth; 1 where it says
+/// nothing of the operation.
+[[nodiscard]] double busFactor(std::string_view operation, int ranks);
+
+/// Of collectives of one operation, size and number of ranks.
+struct CollectiveBandwidth {
+    std::string operation;
+    double bytes = 0;
+    int ranks = 0;
+    std::size_t count = 0;
+    double leastSeconds = 0; // median over them of the least over the ranks
+    double meanSeconds = 0; // over all of them and all ranks
+    double busByLeast = 0, busByMean = 0; // B/s
+};
+/// By operation, ranks and size, of those that tell their size and took some time.
+[[nodiscard]] std::vector<CollectiveBandwidth> collectiveBandwidths(
+    const Recording &recording, const std::vector<MatchedCollective> &matched);
+
+} // namespace trainyard

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/runs/telemetry/readers/collective_names.h"
+
+#include <array>
+#include <utility>
+
+namespace trainyard::readers::measured {
+
+namespace {
+
+/// Letters of the name alone, longer ones first where one holds another.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kCollectiveNames { {
+    { "reducescatter", "reduce_scatter" },
+    { "allreduce", "all_reduce" },
+    { "allgather", "all_gather" },
+    { "alltoall", "all_to_all" },
+    { "broadcast", "broadcast" },
+    { "sendrecv", "send_recv" },
+    { "hypercube", "hypercube" },
+    { "barrier", "barrier" },
+    { "scatter", "scatter" },
+    { "gather", "gather" },
+    { "reduce", "reduce" },
+    { "bcast", "broadcast" },
+    { "send", "send" },
+    { "recv", "recv" },
+} };
+
+constexpr std::size_t kMostName = 64; // bytes of one that is unknown
+
+std::string lettersOf(std::string_view text)
+{
+    std::string letters;
+    for (const char byte : text)
+        if (byte >= 'A' && byte <= 'Z')
+            letters += static_cast<char>(byte + 32);
+        else if (byte != '_' && byte != '-' && byte != ' ')
+            letters += byte;
+    return letters;
+}
+
+} // namespace
+
+std::string collectiveIn(std::string_view text)
+{
+    const std::string letters = lettersOf(text);
+    for (const auto &[written, name] : kCollectiveNames)
+        if (letters.find(written) != std::string::npos)
+            return std::string(name);
+    return {};
+}
+
+std::string collectiveNamed(std::string_view name)
+{
+    if (name.starts_with("c10d::"))
+        name.remove_prefix(6);
+    std::string known = collectiveIn(name);
+    return known.empty() ? lettersOf(name.substr(0, kMostName)) : known;
+}
+
+double busFactor(std::string_view operation, int ranks)
+{
+    if (ranks < 1)
+        return 0;
+    const double others = static_cast<double>(ranks - 1) / ranks;
+    if (operation == "all_reduce")
+        return 2 * others;
+    if (operation == "all_gather" || operation == "reduce_scatter" || operation == "all_to_all" || operation == "gather"
+        || operation == "scatter" || operation == "hypercube")
+        return others;
+    return operation == "broadcast" || operation == "reduce" || operation == "send_recv" || operation == "send"
+            || operation == "recv"
+        ? 1
+        : 0;
+}
+
+} // namespace trainyard::readers::measured

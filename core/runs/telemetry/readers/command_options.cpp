@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/runs/telemetry/readers/command_options.h"
+
+#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/reading_bounds_internal.h"
+#include "core/runs/telemetry/readers/shell_script.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard::readers {
+
+namespace {
+
+constexpr int kMostCommandNesting = 3;
+
+constexpr std::array<std::string_view, 38> kTrainings { "tensor_model_parallel_size", "pipeline_model_parallel_size",
+    "context_parallel_size", "expert_model_parallel_size", "micro_batch_size", "global_batch_size", "num_layers",
+    "hidden_size", "ffn_hidden_size", "num_attention_heads", "num_query_groups", "seq_length", "encoder_seq_length",
+    "max_position_embeddings", "use_distributed_optimizer", "sequence_parallel", "recompute_granularity",
+    "transformer_impl", "train_iters", "train_samples", "num_experts", "moe_router_topk",
+    "num_layers_per_virtual_pipeline_stage", "virtual_pipeline_model_parallel_size", "model_parallel_size",
+    "use_mcore_models", "untie_embeddings_and_output_weights", "swiglu", "moe_ffn_hidden_size", "overlap_grad_reduce",
+    "training.seq_len", "training.batch_size", "training.local_batch_size", "training.global_batch_size",
+    "parallelism.tensor_parallel_degree", "parallelism.pipeline_parallel_degree",
+    "parallelism.data_parallel_shard_degree", "data_parallel_size" };
+
+bool isSecret(std::string_view name)
+{
+    return name.ends_with("_key") || name.ends_with("_token") || name.ends_with("password") || name.ends_with("secret");
+}
+
+/// Of launchers, with what they are called here.
+std::string_view launcherName(std::string_view name)
+{
+    static constexpr std::array<std::array<std::string_view, 2>, 12> kNames { { { "nnodes", "nnodes" },
+        { "nodes", "nnodes" }, { "num_nodes", "nnodes" }, { "N", "nnodes" }, { "nproc_per_node", "nproc_per_node" },
+        { "gpus_per_node", "nproc_per_node" }, { "num_gpus", "nproc_per_node" },
+        { "num_gpus_per_node", "nproc_per_node" }, { "ntasks_per_node", "tasks_per_node" }, { "gres", "gres" },
+        { "ntasks", "tasks" }, { "n", "tasks" } } };
+    const auto found = std::ranges::find(kNames, name, [](const auto &pair) { return pair[0]; });
+    return found != kNames.end() ? (*found)[1] : std::string_view();
+}
+
+bool isWhole(std::string_view text)
+{
+    return !text.empty() && text.size() < 10 && std::ranges::all_of(text, isDigit);
+}
+
+class Collector {
+public:
+    explicit Collector(CommandOptions &made)
+        : m_made(made)
+    {
+    }
+
+    void add(const std::vector<std::string> &words, int nesting)
+    {
+        // What stands before the last script belongs to launchers.
+        std::size_t script = 0;
+        for (std::size_t i = 0; i < words.size(); ++i)
+            if (isScript(words[i]) || words[i] == "-m")
+                script = i + 1;
+        for (std::size_t i = 0; i < words.size();) {
+            const std::string &word = words[i];
+            if (word.find_first_of(" \n\t") != word.npos && word.find("--") != word.npos
+                && nesting < kMostCommandNesting) {
+                add(ShellScript::wordsOf(word), nesting + 1);
+                ++i;
+            } else if (word.size() > 1 && word[0] == '-' && (word[1] == '-' || isLetter(word[1]))) {
+                i = addOption(words, i, i < script);
+            } else {
+                addOverride(word);
+                ++i;
+            }
+        }
+    }
+
+private:
+    static bool isScript(std::string_view word) { return word.ends_with(".py"); }
+    static bool isValue(std::string_view word)
+    {
+        return !word.starts_with("--") && !isScript(word) && !(word.size() > 1 && word[0] == '-' && isLetter(word[1]));
+    }
+
+    std::size_t addOption(const std::vector<std::string> &words, std::size_t at, bool isOfLauncher)
+    {
+        const std::string_view word = words[at];
+        const std::size_t equals = word.find('=');
+        std::string value = equals == word.npos ? "" : std::string(word.substr(equals + 1));
+        std::string name = argumentName(word.substr(0, equals));
+        if (word[1] != '-' && word.size() > 2 && isDigit(word[2])) { // srun -N4
+            name = word.substr(1, 1);
+            value = word.substr(2);
+        }
+        std::size_t next = at + 1;
+        if (isOfLauncher || word[1] != '-' || !launcherName(name).empty()) {
+            const std::string_view known = launcherName(name);
+            if (!known.empty() && value.empty() && next < words.size() && isValue(words[next]))
+                value = words[next++];
+            if (known == "gres" || isWhole(value) || isUnknown(value))
+                addLauncher(known, value);
+            // -m, -u … of python and srun; their values are passed over as words that are no options
+            return next;
+        }
+        for (; equals == word.npos && next < words.size() && isValue(words[next])
+             && words[next].find_first_of("\n") == std::string::npos;
+             ++next)
+            value += (value.empty() ? "" : " ") + words[next];
+        m_made.add(name, value.empty() ? "True" : argumentValue(value));
+        return next;
+    }
+
+    void addLauncher(std::string_view name, const std::string &value)
+    {
+        if (name.empty())
+            return;
+        if (name != "gres")
+            return m_made.add(std::string(name), value);
+        // gpu:8, gpu:h100:8
+        if (!value.starts_with("gpu:"))
+            return;
+        const std::size_t last = value.rfind(':');
+        if (isWhole(std::string_view(value).substr(last + 1)))
+            m_made.add("nproc_per_node", value.substr(last + 1));
+        if (last > 4)
+            m_made.add("gpu", value.substr(4, last - 4));
+    }
+
+    /// Hydra's "++model.micro_batch_size=1".
+    void addOverride(std::string_view word)
+    {
+        while (word.starts_with('+'))
+            word.remove_prefix(1);
+        const std::size_t equals = word.find('=');
+        if (equals == word.npos)
+            return;
+        for (const std::string_view section : { "model.", "trainer.", "exp_manager.", "training.", "train." })
+            if (word.starts_with(section))
+                m_made.add(std::string(word.substr(0, equals)), argumentValue(word.substr(equals + 1)));
+    }
+
+    CommandOptions &m_made;
+};
+
+} // namespace
+
+std::string argumentName(std::string_view option)
+{
+    while (option.starts_with('-'))
+        option.remove_prefix(1);
+    std::string name(option.substr(0, kLongestArgumentName + 1));
+    std::ranges::replace(name, '-', '_');
+    const bool isName = !name.empty() && name.size() <= kLongestArgumentName && (isLetter(name[0]) || name[0] == '_')
+        && std::ranges::all_of(name, [](char c) { return isLetter(c) || isDigit(c) || c == '_' || c == '.'; });
+    return isName ? name : std::string();
+}
+
+bool isOfTraining(std::string_view name)
+{
+    if (name.starts_with("model.") || name.starts_with("train."))
+        name.remove_prefix(6);
+    return std::ranges::find(kTrainings, name) != kTrainings.end();
+}
+
+std::string argumentValue(std::string_view text)
+{
+    text = trimmed(text);
+    if (text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0])
+        return std::string(text.substr(1, text.size() - 2));
+    const std::string word = text.size() <= 5 ? lowered(text) : std::string();
+    if (word == "true" || word == "false")
+        return word == "true" ? "True" : "False";
+    return std::string(text.substr(0, kLongestArgumentValue));
+}
+
+void CommandOptions::add(std::string name, std::string value)
+{
+    if (name.empty() || isSecret(name) || arguments.size() >= kMostArguments)
+        return;
+    if (isUnknown(value)) {
+        ++unknown;
+        return;
+    }
+    value.resize(std::min(value.size(), kLongestArgumentValue));
+    const bool isTraining = isOfTraining(name);
+    trainings += arguments.try_emplace(std::move(name), std::move(value)).second && isTraining ? 1 : 0;
+}
+
+CommandOptions optionsOf(const std::vector<std::string> &words)
+{
+    CommandOptions made;
+    Collector(made).add(words, 0);
+    return made;
+}
+
+} // namespace trainyard::readers

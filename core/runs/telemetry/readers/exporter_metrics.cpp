@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/runs/telemetry/readers/exporter_metrics.h"
+
+#include "core/runs/telemetry/readers/text_scan.h"
+#include "core/runs/telemetry/sample_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace trainyard::readers::measured {
+
+namespace {
+
+constexpr double kMebi = 1048576;
+constexpr std::string_view kPrefix = "prometheus.";
+
+struct KnownMetric {
+    std::string_view exported;
+    const char *name; // nullptr: its own
+    const char *unit;
+    double factor;
+};
+
+constexpr std::array<KnownMetric, 25> kKnown { {
+    { "DCGM_FI_DEV_GPU_UTIL", samples::kGpuUtilization, "1", 0.01 },
+    { "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", samples::kTensorActive, "1", 1 },
+    { "DCGM_FI_PROF_SM_ACTIVE", samples::kSmActive, "1", 1 },
+    { "DCGM_FI_PROF_DRAM_ACTIVE", samples::kDramActive, "1", 1 },
+    { "DCGM_FI_DEV_FB_USED", samples::kMemoryUsed, "B", kMebi },
+    { "DCGM_FI_DEV_FB_FREE", samples::kMemoryFree, "B", kMebi },
+    { "DCGM_FI_DEV_FB_RESERVED", nullptr, "B", kMebi },
+    { "DCGM_FI_DEV_FB_TOTAL", nullptr, "B", kMebi },
+    { "DCGM_FI_DEV_POWER_USAGE", samples::kPower, "W", 1 },
+    { "DCGM_FI_DEV_POWER_USAGE_INSTANT", nullptr, "W", 1 },
+    { "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", nullptr, "J", 1e-3 },
+    { "DCGM_FI_DEV_GPU_TEMP", samples::kTemperature, "°C", 1 },
+    { "DCGM_FI_DEV_MEMORY_TEMP", nullptr, "°C", 1 },
+    { "DCGM_FI_DEV_SM_CLOCK", samples::kSmClock, "Hz", 1e6 },
+    { "DCGM_FI_DEV_MEM_CLOCK", nullptr, "Hz", 1e6 },
+    { "DCGM_FI_DEV_MEM_COPY_UTIL", nullptr, "1", 0.01 },
+    { "DCGM_FI_PROF_PCIE_TX_BYTES", samples::kPcieToHost, "B/s", 1 },
+    { "DCGM_FI_PROF_PCIE_RX_BYTES", samples::kPcieToGpu, "B/s", 1 },
+    { "DCGM_FI_PROF_NVLINK_TX_BYTES", samples::kNvlinkOut, "B/s", 1 },
+    { "DCGM_FI_PROF_NVLINK_RX_BYTES", samples::kNvlinkIn, "B/s", 1 },
+    { "nvidia_smi_utilization_gpu_ratio", samples::kGpuUtilization, "1", 1 },
+    { "nvidia_smi_memory_used_bytes", samples::kMemoryUsed, "B", 1 },
+    { "nvidia_smi_power_draw_watts", samples::kPower, "W", 1 },
+    { "nccl_bus_bandwidth_gbs", nullptr, "B/s", 1e9 },
+    { "nccl_p2p_bus_bandwidth_gbs", nullptr, "B/s", 1e9 },
+} };
+
+/// Counters of bytes → what their rate is.
+constexpr std::array<std::pair<std::string_view, const char *>, 4> kNetworkCounters { {
+    { "prometheus.node_network_transmit_bytes_total", samples::kNetworkOut },
+    { "prometheus.node_network_receive_bytes_total", samples::kNetworkIn },
+    { "prometheus.node_infiniband_port_data_transmitted_bytes_total", samples::kNetworkOut },
+    { "prometheus.node_infiniband_port_data_received_bytes_total", samples::kNetworkIn },
+} };
+
+constexpr std::array<std::string_view, 7> kHostLabels { "Hostname", "hostname", "node", "kubernetes_node", "nodename",
+    "host_name", "instance" };
+
+/// Labels that describe what other labels already tell apart.
+constexpr std::array<std::string_view, 26> kDescriptions { "__name__", "UUID", "uuid", "gpu_uuid", "pci_bus_id",
+    "modelName", "model_name", "GPU_I_PROFILE", "container", "namespace", "pod", "job", "instance", "service",
+    "endpoint", "Hostname", "hostname", "node", "kubernetes_node", "nodename", "host_name", "gpu", "nvlink", "nvswitch",
+    "GPU_I_ID", "port" };
+
+std::string_view unitBySuffix(std::string_view name)
+{
+    if (name.ends_with("_total"))
+        name.remove_suffix(6);
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSuffixes { { { "_bytes", "B" },
+        { "_seconds", "s" }, { "_celsius", "°C" }, { "_watts", "W" }, { "_joules", "J" }, { "_hertz", "Hz" },
+        { "_ratio", "1" } } };
+    for (const auto &[suffix, unit] : kSuffixes)
+        if (name.ends_with(suffix))
+            return unit;
+    return "";
+}
+
+/// "127.0.0.1:19400" without the port.
+std::string_view withoutPort(std::string_view instance)
+{
+    const auto colon = instance.rfind(':');
+    const bool isPort = colon != std::string_view::npos && colon > 0 && integerIn(instance.substr(colon + 1));
+    return isPort && (instance.find(':') == colon || instance[colon - 1] == ']') ? instance.substr(0, colon) : instance;
+}
+
+std::string keyOf(std::string_view metric, const MetricLabels &labels)
+{
+    std::string key(metric);
+    for (const auto &[name, value] : labels)
+        key.append("\x01").append(name).append("\x02").append(value);
+    return key;
+}
+
+} // namespace
+
+ExporterMetric metricNamed(std::string_view exported)
+{
+    const std::string_view name = dcgmFieldNamed(exported);
+    const bool isDcgm = name.starts_with("DCGM_") || name.starts_with("dcgm_");
+    const auto known = std::ranges::find(kKnown, name, &KnownMetric::exported);
+    if (known == kKnown.end())
+        return { std::string(kPrefix).append(name.empty() ? "query" : name), std::string(unitBySuffix(name)), 1,
+            isDcgm };
+    return { known->name ? known->name : std::string(kPrefix).append(name), known->unit, known->factor, isDcgm };
+}
+
+std::vector<std::string_view> exportedMetrics()
+{
+    std::vector<std::string_view> names;
+    for (const KnownMetric &known : kKnown)
+        names.push_back(known.exported);
+    for (const auto &[name, rate] : kNetworkCounters)
+        names.push_back(name.substr(kPrefix.size()));
+    return names;
+}
+
+std::string_view labelOf(const MetricLabels &labels, std::string_view key)
+{
+    const auto known = std::ranges::find(labels, key, &std::pair<std::string, std::string>::first);
+    return known != labels.end() ? std::string_view(known->second) : std::string_view();
+}
+
+std::string placeOf(const MetricLabels &labels)
+{
+    std::string place;
+    const auto add = [&](std::string_view part, std::string_view value) {
+        place.append(place.empty() ? "" : "/").append(part).append(value);
+    };
+    for (const std::string_view key : kHostLabels)
+        if (const std::string_view host = labelOf(labels, key); !host.empty() && place.empty())
+            place = key == "instance" ? withoutPort(host) : host;
+    std::string_view gpu = labelOf(labels, "gpu");
+    const std::string_view device = labelOf(labels, "device");
+    if (gpu.starts_with("GPU") || gpu.starts_with("gpu"))
+        gpu.remove_prefix(3);
+    if (gpu.empty() && device.starts_with("nvidia"))
+        gpu = device.substr(6);
+    if (!gpu.empty())
+        add("gpu", gpu);
+    else if (!device.empty())
+        add("", device);
+    for (const auto &[key, part] :
+        { std::pair { "GPU_I_ID", "mig" }, { "nvlink", "nvlink" }, { "nvswitch", "nvswitch" }, { "port", "port" } })
+        if (const std::string_view value = labelOf(labels, key); !value.empty())
+            add(part, value);
+    std::string rest;
+    for (const auto &[key, value] : labels)
+        if (!value.empty() && key != "device" && !key.starts_with("DCGM_FI_") && !key.starts_with("exported_")
+            && std::ranges::find(kDescriptions, key) == kDescriptions.end())
+            rest.append(rest.empty() ? "" : ",").append(key).append("=").append(value);
+    return rest.empty() ? place : place + "{" + rest + "}";
+}
+
+const MetricSeries::Known &MetricSeries::of(std::string_view metric, const MetricLabels &labels)
+{
+    const std::string key = keyOf(metric, labels);
+    if (const auto known = m_known.find(key); known != m_known.end())
+        return known->second;
+    const ExporterMetric name = metricNamed(metric);
+    SampleSeries series { .name = name.name, .unit = name.unit, .where = placeOf(labels) };
+    if (const int others = m_places[name.name + '\x01' + series.where]++; others > 0) {
+        series.where += "{";
+        for (const auto &[label, value] : labels)
+            series.where.append(series.where.ends_with('{') ? "" : ",").append(label).append("=").append(value);
+        series.where += "}";
+    }
+    const std::size_t index = m_scribe.addSeries(key, std::move(series));
+    return m_known.emplace(key, Known { index, name.factor, name.isDcgm || metric.empty() }).first->second;
+}
+
+void MetricSeries::add(const Known &known, std::int64_t unixNanoseconds, double value)
+{
+    const bool isBlank = known.isDcgm && isDcgmBlank(value);
+    if (isBlank)
+        m_scribe.drop("values that DCGM marks as missing");
+    m_scribe.add(
+        known.series, unixNanoseconds, isBlank ? std::numeric_limits<double>::quiet_NaN() : value * known.factor);
+}
+
+void MetricSeries::addNetworkRates()
+{
+    const std::size_t count = m_scribe.recording().series.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const SampleSeries counter = m_scribe.recording().series[i];
+        const auto known =
+            std::ranges::find(kNetworkCounters, counter.name, &std::pair<std::string_view, const char *>::first);
+        if (known == kNetworkCounters.end() || counter.at.size() < 2)
+            continue;
+        SampleSeries rate { .name = known->second, .unit = "B/s", .where = counter.where };
+        std::set<Moment> told; // what is repeated would be counted as lost, which nobody told
+        for (std::size_t k = 1; k < counter.at.size(); ++k) {
+            if (counter.at[k] == SourceScribe::kNoTime || counter.at[k - 1] == SourceScribe::kNoTime)
+                continue;
+            const double seconds = static_cast<double>(counter.at[k] - counter.at[k - 1]) * 1e-9;
+            const double bytes = counter.value[k] - counter.value[k - 1];
+            if (!(seconds > 0) || !told.insert(counter.at[k]).second)
+                continue;
+            rate.at.push_back(counter.at[k]);
+            rate.value.push_back(bytes >= 0 ? bytes / seconds : std::numeric_limits<double>::quiet_NaN());
+        }
+        if (!rate.at.empty())
+            m_scribe.addSeries("rate " + std::to_string(i), std::move(rate));
+    }
+}
+
+} // namespace trainyard::readers::measured

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/loose_json.h"
+#include "core/runs/telemetry/readers/series_book.h"
+#include "core/runs/telemetry/readers/training_script.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace trainyard::readers {
+
+namespace {
+
+constexpr std::size_t kMostConfigText = std::size_t(1) << 20;
+constexpr std::array<std::string_view, 4> kLayers { "num_hidden_layers", "n_layer", "n_layers", "num_layers" };
+constexpr std::array<std::string_view, 3> kWidths { "hidden_size", "n_embd", "d_model" };
+
+bool hasKey(std::string_view head, std::string_view key)
+{
+    return head.find("\"" + std::string(key) + "\"") != head.npos;
+}
+
+template <class Keys> bool hasAny(std::string_view head, const Keys &keys)
+{
+    return std::ranges::any_of(keys, [&](std::string_view key) { return hasKey(head, key); });
+}
+
+/// "Qwen3-32B" of …/Qwen3-32B/config.json and of Qwen--Qwen3-32B_config.json.
+std::string nameOf(const std::string &file)
+{
+    const std::filesystem::path path(file);
+    std::string name = path.stem().string();
+    if (name == "config" && path.has_parent_path())
+        name = path.parent_path().filename().string();
+    for (const std::string_view end : { "_config", "-config", ".config" })
+        if (name.size() > end.size() && name.ends_with(end))
+            name.resize(name.size() - end.size());
+    if (const std::size_t owner = name.find("--"); owner != name.npos && owner + 2 < name.size())
+        name.erase(0, owner + 2);
+    return name;
+}
+
+} // namespace
+
+int looksLikeHfConfig(std::string_view, std::string_view head)
+{
+    if (!trimmedStart(head).starts_with('{'))
+        return 0;
+    const bool hasShape = hasAny(head, kLayers) && hasAny(head, kWidths);
+    if (hasKey(head, "model_type")
+        && (hasShape || hasKey(head, "architectures") || hasKey(head, "transformers_version")))
+        return 94;
+    return hasShape && hasKey(head, "vocab_size") ? 90 : 0;
+}
+
+Expected<Recording> readHfConfig(const SourceText &source, const SourceOptions &)
+{
+    const auto refused = [&](const std::string &why) {
+        return std::unexpected(
+            Error { ErrorCode::BadSyntax, source.file, "It is a Hugging Face config.json" + why, "" });
+    };
+    if (source.text.size() > kMostConfigText)
+        return refused(", but longer than 1 MiB");
+    measured::LooseJson json;
+    if (!json.read(source.text) || !json.root().isObject())
+        return refused(" that is no JSON object");
+    if (json.isTruncated() || json.isBroken())
+        return refused(json.isTruncated() ? " that ends in the middle: it is read whole or not at all"
+                                          : " that is no JSON from byte " + std::to_string(json.end()) + " on");
+    const measured::LooseJsonValue nested = json.root()["text_config"];
+    const measured::LooseJsonValue shape = nested.isObject() ? nested : json.root();
+    const auto tells = [&](const auto &keys) {
+        return std::ranges::any_of(keys, [&](std::string_view key) { return bool(shape[key]); });
+    };
+    const std::string type = json.root()["model_type"].text().substr(0, 60);
+    if (!tells(kLayers) || !tells(kWidths))
+        return refused((type.empty() ? "" : " of " + type) + std::string(" that tells no layers of a language model"));
+    Recording recording = recordingOf(source, SourceKind::HfConfig);
+    RecordedSource &made = recording.sources.front();
+    made.taken = 1;
+    if (type.empty())
+        note(made, "It names no model_type: the commonest keys are read");
+    RecordedModel &model = recording.models.emplace_back();
+    model.name = nameOf(source.file);
+    model.config = std::string(source.text);
+    model.source = 0;
+    return recording;
+}
+
+} // namespace trainyard::readers

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lines of Hugging Face's Trainer: a Python dict at each logging step, between the redrawn progress bars of tqdm, which
+// alone tell the step ("  3%|###   | 12/345 [00:07<06:50,  1.23s/it]").
+#include "core/runs/telemetry/readers/hf_trainer.h"
+#include "core/runs/telemetry/readers/log_parser.h"
+#include "core/runs/telemetry/readers/metric_names.h"
+#include "core/runs/telemetry/sample_names.h"
+
+#include <array>
+
+namespace trainyard::readers {
+
+namespace {
+
+using namespace samples;
+
+constexpr const char *kMeanStepTime = "log.mean_step_time";
+
+struct Bar {
+    std::int64_t count = 0, total = 0;
+    double secondsPerStep = 0; // smoothed; 0: not known yet
+};
+
+/// The last bar of the line. Bars with a name in front ("Loading checkpoint shards:  50%|") are not of steps.
+std::optional<Bar> barIn(std::string_view text)
+{
+    std::string_view start = trimmedStart(text);
+    if (!takeWhole(start) || !takeText(start, "%|"))
+        return std::nullopt;
+    std::size_t rate = text.rfind("it/s");
+    if (rate == text.npos)
+        rate = text.rfind("s/it");
+    const std::size_t bracket = rate == text.npos ? text.npos : text.rfind(" [", rate);
+    if (bracket == text.npos)
+        return std::nullopt;
+    std::string_view count = text.substr(0, bracket);
+    count = count.substr(count.find_last_of(' ') + 1);
+    Bar bar;
+    const auto done = takeWhole(count);
+    const bool isPair = takeText(count, "/");
+    const auto total = isPair ? takeWhole(count) : std::nullopt;
+    if (!done || !total || !count.empty())
+        return std::nullopt;
+    bar = { *done, *total, 0 };
+    const std::string_view inside = text.substr(bracket, rate - bracket);
+    if (const std::size_t comma = inside.rfind(','); comma != inside.npos)
+        if (const auto value = numberIn(inside.substr(comma + 1)); value && *value > 0)
+            bar.secondsPerStep = text.substr(rate).starts_with("it/s") ? 1 / *value : *value;
+    return bar;
+}
+
+class HfTrainerLog : public LogParser {
+public:
+    HfTrainerLog()
+        : LogParser(SourceKind::HfTrainerLog, "trainer")
+    {
+    }
+
+    bool take(const LogLine &line) override
+    {
+        const std::size_t at = entryAt(line.text);
+        const auto bar = barIn(line.text.substr(0, at));
+        if (bar && (!m_step || (m_bar && m_bar->total == bar->total))) // that of an evaluation has another total
+            m_bar = bar;
+        if (at == line.text.npos)
+            return false;
+        const LooseText read = parseLoose(line.text.substr(at));
+        if (!read.value.isMap() || read.isTruncated || read.isBroken)
+            return false;
+        sure(90);
+        const bool isOfStep = read.value.find("loss") != nullptr;
+        std::int64_t step = m_step.value_or(0);
+        if (m_bar && m_bar->count > step)
+            step = m_bar->count; // a bar that stands still tells nothing
+        else if (isOfStep)
+            step += 1;
+        if (isOfStep && (!m_bar || m_bar->count != step))
+            note(m_told, "It names no steps: its entries are numbered in their order");
+        if (isOfStep) {
+            m_step = step;
+            if (m_bar && m_bar->secondsPerStep > 0) {
+                m_book.addStep(kStepTime, "s", step, m_bar->secondsPerStep);
+                note(m_told, "Its step times are the smoothed rate of the progress bar");
+            }
+        }
+        addTrainerEntry(m_book, read.value, step, m_told);
+        if (const SampleSeries *mean = m_book.find(kMeanStepTime); mean && !mean->at.empty())
+            m_mean = { mean->at.back(), mean->value.back() };
+        tellStep(step);
+        return true;
+    }
+
+protected:
+    void finish() override
+    {
+        if (m_mean && !m_book.find(kStepTime))
+            addMeanStepTime(m_book, m_told, m_mean->first, m_mean->second);
+    }
+
+private:
+    static std::size_t entryAt(std::string_view text)
+    {
+        for (std::size_t at = text.find('{'); at != text.npos; at = text.find('{', at + 1)) {
+            const std::string_view rest = text.substr(at);
+            if (!rest.starts_with("{'") && !rest.starts_with("{\""))
+                continue;
+            const auto has = [&](const std::string &key) {
+                return rest.find("'" + key + "'") != rest.npos || rest.find('"' + key + '"') != rest.npos;
+            };
+            if ((has("loss") || has("eval_loss") || has("train_runtime") || has("eval_runtime")) && has("epoch"))
+                return at;
+            return text.npos;
+        }
+        return text.npos;
+    }
+
+    std::optional<Bar> m_bar;
+    std::optional<std::pair<std::int64_t, double>> m_mean; // step time of the whole run: at a step, seconds
+};
+
+} // namespace
+
+void addTrainerEntry(SeriesBook &book, const LooseValue &entry, std::int64_t step, RecordedSource &told)
+{
+    std::int64_t others = 0;
+    for (std::size_t i = 0; i < entry.keys.size(); ++i) {
+        const std::string &key = entry.keys[i];
+        double value = 0;
+        if (key == "step")
+            continue;
+        if (!entry.items[i].holdsNumber(value) || key.size() > 120) {
+            ++others;
+        } else if (key == "train_steps_per_second") {
+            if (value > 0)
+                book.addStep(kMeanStepTime, "s", step, 1 / value);
+        } else if (key == "train_loss") {
+            book.addStep("log.train_loss", "1", step, value);
+        } else {
+            const MetricName metric = metricNamed(key);
+            book.addStep(metric.name, metric.unit, step, value * metric.factor);
+        }
+    }
+    drop(told, "values that are no numbers", others);
+}
+
+void addMeanStepTime(SeriesBook &book, RecordedSource &told)
+{
+    const SampleSeries *mean = book.find(kMeanStepTime);
+    if (!mean || mean->at.empty() || book.find(kStepTime))
+        return;
+    addMeanStepTime(book, told, mean->at.back(), mean->value.back());
+}
+
+void addMeanStepTime(SeriesBook &book, RecordedSource &told, std::int64_t step, double seconds)
+{
+    book.addStep(kStepTime, "s", step, seconds);
+    note(told, "It prints no step times: the one it has is the mean of the whole run");
+}
+
+LogParserPtr makeHfTrainerParser()
+{
+    return std::make_unique<HfTrainerLog>();
+}
+
+} // namespace trainyard::readers

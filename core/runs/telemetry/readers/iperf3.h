@@ -1,0 +1,13 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reader of iperf3's JSON, whole (-J) and as a stream of events (--json-stream), TCP, UDP, SCTP, reverse and both ways
+// at once (telemetry specification 4.5). Goodput is what was received; round trips are the smallest that TCP saw.
+
+#include "core/runs/telemetry/read_sources.h"
+
+namespace trainyard::readers::measured {
+
+[[nodiscard]] int looksLikeIperf3(std::string_view fileName, std::string_view head);
+[[nodiscard]] Expected<Recording> readIperf3(const SourceText &source, const SourceOptions &options);
+
+} // namespace trainyard::readers::measured

@@ -1,0 +1,78 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What OTLP messages hold, whichever way they are encoded, brought into a recording (telemetry specification 5.1):
+// points into series, spans and log records onto host streams of their rank, attributes of the resource into arguments.
+// Deltas are summed, cumulative values go on over restarts, histograms become means.
+
+#include "core/runs/telemetry/readers/exporter_metrics.h"
+#include "core/runs/telemetry/readers/otlp_history.h"
+
+namespace trainyard::readers::measured {
+
+/// What a metric's points are.
+enum class OtlpKind : std::uint8_t { Gauge, Sum, Distribution };
+
+struct OtlpMetric {
+    std::string name, unit;
+    OtlpKind kind = OtlpKind::Gauge;
+    bool isDelta = false; // aggregation temporality 1
+};
+
+struct OtlpPoint {
+    std::int64_t start = 0, time = 0; // Unix nanoseconds
+    double value = 0; // or the sum of a distribution
+    double count = 0; // of a distribution
+    bool isMissing = false; // flags: no recorded value
+    MetricLabels attributes;
+};
+
+struct OtlpSpan {
+    std::string name;
+    std::int64_t start = 0, end = 0;
+    MetricLabels attributes;
+};
+
+class OtlpCollector {
+public:
+    /// `history`: of the messages before this one; null: there are none.
+    OtlpCollector(const SourceText &source, SourceKind kind, OtlpHistory *history = nullptr);
+    void setResource(const MetricLabels &attributes);
+    void setScope(std::string name) { m_scope = std::move(name); }
+    void add(const OtlpMetric &metric, OtlpPoint point);
+    void add(const OtlpSpan &span);
+    void addLog(std::string_view body, std::int64_t time);
+    [[nodiscard]] SourceScribe &scribe() { return m_scribe; }
+    [[nodiscard]] Expected<Recording> finish(const SourceText &source);
+
+private:
+    struct Collected {
+        OtlpMetric metric;
+        SampleSeries series; // without samples
+        double factor = 1;
+        std::string key;
+        std::vector<OtlpPoint> points;
+    };
+    struct HostSpan {
+        std::int64_t start, duration;
+        std::uint32_t name;
+        RecordedWork work;
+    };
+    void write(Collected &collected);
+    void remember(const Collected &collected, const OtlpPoint *last, double total);
+    [[nodiscard]] const OtlpHistory::Standing *standingOf(const Collected &collected) const;
+    [[nodiscard]] std::int64_t nextStep(const RankRecording &rank);
+    std::vector<HostSpan> &streamOf(const std::string &label);
+    RankRecording &rankRecording();
+
+    OtlpHistory *m_history;
+    SourceScribe m_scribe;
+    NameTable m_nameOf;
+    std::string m_place, m_host, m_scope;
+    int m_rank = -1;
+    std::vector<Collected> m_collected;
+    std::unordered_map<std::string, std::size_t> m_index; // of m_collected
+    std::map<std::pair<std::string, int>, std::size_t> m_ranks; // place and rank → recording().ranks
+    std::map<std::pair<std::size_t, std::string>, std::vector<HostSpan>> m_streams; // rank and label
+};
+
+} // namespace trainyard::readers::measured

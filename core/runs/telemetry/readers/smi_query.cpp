@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/units.h"
+#include "core/runs/telemetry/readers/smi_columns.h"
+#include "core/runs/telemetry/readers/smi_tables.h"
+#include "core/runs/telemetry/readers/text_scan.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace trainyard::readers::measured {
+
+namespace {
+
+/// Fields whose names nvidia-smi --help-query-gpu lists and that hardly anything else has for a column.
+bool isQueryHeader(std::string_view line)
+{
+    int known = 0;
+    for (const std::string_view field : fieldsAt(line, ',')) {
+        const std::string_view name = trimmed(field.substr(0, field.find('[')));
+        known += name.starts_with("utilization.") || name.starts_with("memory.") || name.starts_with("power.")
+            || name.starts_with("temperature.") || name.starts_with("clocks.") || name.starts_with("pcie.link")
+            || name.starts_with("ecc.") || name == "pci.bus_id" || name == "fan.speed";
+    }
+    return known > 0 && line.find('"') == std::string_view::npos;
+}
+
+/// "2024/05/01 12:00:00.123, 0, GPU-…": a row whose header was left out.
+bool isHeadlessRow(std::string_view line)
+{
+    const auto fields = fieldsAt(line, ',');
+    return fields.size() > 2 && momentIn(fields[0]) && fields[0].size() > 10 && fields[0][4] == '/'
+        && (line.find(" MiB") != std::string_view::npos || line.find(" %") != std::string_view::npos
+            || line.find("GPU-") != std::string_view::npos || line.find("NVIDIA") != std::string_view::npos);
+}
+
+class QueryTable {
+public:
+    explicit QueryTable(const SourceText &source)
+        : m_scribe(source, SourceKind::SmiQuery)
+        , m_series(m_scribe)
+    {
+    }
+
+    void addLine(std::string_view line, bool isFinished)
+    {
+        if (isQueryHeader(line))
+            return setHeader(line);
+        const auto cells = fieldsAt(line, ',');
+        if (m_columns.empty() || cells.size() != m_columns.size() || !isFinished) {
+            if (!isFinished)
+                m_scribe.source().isTruncated = true;
+            return m_scribe.drop(isFinished ? "lines that are no row" : "a last line that is cut");
+        }
+        std::string_view gpu, time;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            if (m_names[i] == "timestamp")
+                time = cells[i];
+            else if (m_names[i] == "index")
+                gpu = cells[i];
+        }
+        std::string where = gpu.empty() ? "" : "gpu" + std::string(gpu);
+        for (const std::string_view other : { "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id" })
+            for (std::size_t i = 0; i < cells.size() && where.empty(); ++i)
+                if (m_names[i] == other)
+                    where = cells[i];
+        const std::int64_t at = timeOf(time, where);
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            m_series.add(m_columns[i], where, at, cells[i]);
+        ++m_rows[where];
+    }
+
+    Expected<Recording> finish(const SourceText &source)
+    {
+        if (m_scribe.recording().series.empty())
+            return refusal(source, "It is a table of nvidia-smi without a row of numbers");
+        if (m_hasTimes)
+            m_scribe.note("nvidia-smi writes local times without a zone: they are read as UTC");
+        if (m_hasGuessedTimes)
+            m_scribe.note("It has no timestamp column: rows of a GPU are taken to be a second apart");
+        auto recording = m_scribe.finish();
+        if (!m_hasTimes)
+            recording->zero = 0;
+        return recording;
+    }
+
+private:
+    void setHeader(std::string_view line)
+    {
+        m_columns.clear();
+        m_names.clear();
+        for (const std::string_view field : fieldsAt(line, ',')) {
+            m_columns.push_back(smiQueryColumn(field));
+            m_names.emplace_back(trimmed(field.substr(0, field.find('['))));
+        }
+    }
+
+    std::int64_t timeOf(std::string_view time, const std::string &where)
+    {
+        if (const auto at = momentIn(time)) {
+            m_hasTimes = true;
+            return *at;
+        }
+        const std::int64_t row = m_rows[where];
+        m_hasGuessedTimes |= row > 0;
+        return row * kNanosecondsPerSecond;
+    }
+
+    SourceScribe m_scribe;
+    SmiSeries m_series;
+    std::vector<SmiColumn> m_columns;
+    std::vector<std::string> m_names;
+    std::unordered_map<std::string, std::int64_t> m_rows; // by GPU
+    bool m_hasTimes = false, m_hasGuessedTimes = false;
+};
+
+} // namespace
+
+int looksLikeSmiQuery(std::string_view, std::string_view head)
+{
+    TextLines lines(head);
+    std::string scratch;
+    for (int seen = 0; seen < 20 && lines.next(); ++seen) {
+        const std::string_view line = withoutWrappers(lines.line(), scratch);
+        if (isQueryHeader(line) && line.find(',') != std::string_view::npos)
+            return 90;
+        if (isHeadlessRow(line))
+            return 60;
+    }
+    return 0;
+}
+
+Expected<Recording> readSmiQuery(const SourceText &source, const SourceOptions &options)
+{
+    QueryTable table(source);
+    ReadingPace pace(source, options);
+    std::string scratch;
+    bool hasHeader = false;
+    for (TextLines lines(source.text); lines.next();) {
+        if (pace.isStopped(lines.begin()))
+            return pace.stopped();
+        const std::string_view line = withoutWrappers(lines.line(), scratch);
+        hasHeader |= isQueryHeader(line);
+        if (!line.empty())
+            table.addLine(line, lines.isFinished());
+    }
+    if (!hasHeader)
+        return refusal(source,
+            "It is a table of nvidia-smi without its header, so that nobody knows its columns; leave out noheader");
+    return table.finish(source);
+}
+
+} // namespace trainyard::readers::measured

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/runs/telemetry/readers/training_logs.h"
+
+#include "core/runs/telemetry/readers.h"
+#include "core/runs/telemetry/readers/growing_log.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+using namespace readers;
+
+constexpr std::size_t kLinesBetweenReports = 4096;
+
+struct Guess {
+    SourceKind kind = SourceKind::Unknown;
+    int sureness = 0;
+};
+
+/// Every log reader asks it of the same head: the last answer is kept.
+Guess guessOf(std::string_view head)
+{
+    thread_local std::string lastHead;
+    thread_local Guess last;
+    if (lastHead == head)
+        return last;
+    GrowingLog log({});
+    LogLines lines(head);
+    for (LogLine line; lines.next(line);)
+        log.take(line);
+    lastHead = head;
+    return last = { log.kind(), log.sureness() };
+}
+
+template <SourceKind kind> int looksLikeLog(std::string_view, std::string_view head)
+{
+    const Guess guess = guessOf(head);
+    return guess.kind == kind ? guess.sureness : 0;
+}
+
+/// A log may begin with megabytes of other lines: text that nobody else knows is read through.
+int mayBeLog(std::string_view, std::string_view head)
+{
+    const auto isStrange = [](char c) {
+        return (c >= '\0' && c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\x1b' && c != '\b') || c == '\x7f';
+    };
+    const bool isText = head.starts_with("\xff\xfe") || std::ranges::none_of(head.substr(0, 4096), isStrange);
+    return !head.empty() && isText ? 1 : 0;
+}
+
+/// Why a text is not read, by what it is.
+std::string unknownText(std::string_view text)
+{
+    const std::string_view start = trimmedStart(text.substr(0, 4096));
+    if (start.empty() && text.size() <= 4096)
+        return "There is nothing in it";
+    if (start.starts_with('{') || start.starts_with('[')) {
+        if (text.substr(0, std::size_t(64) << 10).find("\"trainyard.plan\"") != text.npos)
+            return "It is a Trainyard plan, which tells of no run: `telemetry compare PLAN SOURCE` takes the plan "
+                   "first, `telemetry verdict SOURCE --plan PLAN` by its option";
+        const std::string_view end = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+        return std::string("It is JSON or written like it, but of no tool whose files are read here")
+            + (end.ends_with('}') || end.ends_with(']') ? "" : "; it ends early");
+    }
+    if (start.starts_with('<'))
+        return "It is XML or HTML, but of no tool whose files are read here";
+    return "It is a text, but no line of it is one that a training framework prints";
+}
+
+} // namespace
+
+Expected<Recording> readers::readTrainingLog(const SourceText &source, const SourceOptions &options)
+{
+    GrowingLog log(source.file);
+    LogLines lines(source.text);
+    std::size_t count = 0;
+    for (LogLine line; lines.next(line);) {
+        log.take(line);
+        if (++count % kLinesBetweenReports)
+            continue;
+        if (options.stop.stop_requested())
+            return std::unexpected(Error { ErrorCode::Cancelled, source.file, "cancelled", "" });
+        if (options.progress)
+            options.progress(static_cast<double>(lines.position()) / static_cast<double>(source.text.size()));
+    }
+    if (log.sureness() == 0)
+        return std::unexpected(Error { ErrorCode::BadSyntax, source.file, unknownText(source.text), "" });
+    Recording recording = log.end();
+    RecordedSource &made = recording.sources.front();
+    made.bytes = source.packedBytes;
+    made.isTruncated = made.isTruncated || source.isTruncated;
+    return recording;
+}
+
+std::span<const SourceReader> readers::trainingLogs()
+{
+    static constexpr std::array<SourceReader, 7> kReaders { {
+        { SourceKind::MlperfLog, looksLikeLog<SourceKind::MlperfLog>, readTrainingLog },
+        { SourceKind::NemoLog, looksLikeLog<SourceKind::NemoLog>, readTrainingLog },
+        { SourceKind::TorchtitanLog, looksLikeLog<SourceKind::TorchtitanLog>, readTrainingLog },
+        { SourceKind::MegatronLog, looksLikeLog<SourceKind::MegatronLog>, readTrainingLog },
+        { SourceKind::HfTrainerLog, looksLikeLog<SourceKind::HfTrainerLog>, readTrainingLog },
+        { SourceKind::DeepSpeedLog, looksLikeLog<SourceKind::DeepSpeedLog>, readTrainingLog },
+        { SourceKind::Unknown, mayBeLog, readTrainingLog },
+    } };
+    return kReaders;
+}
+
+} // namespace trainyard

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/runs/telemetry/readers/training_script.h"
+
+#include "core/runs/telemetry/readers/command_options.h"
+#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/mlperf_settings.h"
+#include "core/runs/telemetry/readers/reading_bounds_internal.h"
+#include "core/runs/telemetry/readers/series_book.h"
+#include "core/runs/telemetry/readers/shell_script.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard::readers {
+
+namespace {
+
+constexpr std::array<std::string_view, 12> kOptions { "--tensor-model-parallel-size", "--pipeline-model-parallel-size",
+    "--micro-batch-size", "--global-batch-size", "--num-layers", "--hidden-size", "--num-attention-heads",
+    "--seq-length", "--training.seq_len", "--training.local_batch_size", "--parallelism.tensor_parallel_degree",
+    "model.tensor_model_parallel_size=" };
+
+bool isScript(std::string_view fileName, std::string_view head)
+{
+    static constexpr std::array<std::string_view, 5> kEnds { ".sh", ".bash", ".slurm", ".sbatch", ".sub" };
+    const std::string_view line = head.substr(0, head.find('\n'));
+    return (line.starts_with("#!") && line.find("sh") != line.npos)
+        || std::ranges::any_of(kEnds, [&](std::string_view end) { return fileName.ends_with(end); });
+}
+
+/// Options of the commands that start trainings; where there is no such command, of the lists that one is given.
+CommandOptions trainingOptions(const ShellScript &script, RecordedSource &made)
+{
+    CommandOptions all;
+    int commands = 0;
+    for (const ShellScript::Words &words : script.commands()) {
+        CommandOptions one = optionsOf(words);
+        // srun and its #SBATCH tell how much is started, whatever they start
+        const bool isTraining = one.trainings > 0;
+        commands += isTraining ? 1 : 0;
+        if (!isTraining || commands > 1)
+            continue;
+        all = std::move(one);
+    }
+    if (commands > 1)
+        note(made, "It starts " + std::to_string(commands) + " trainings: the first is read");
+    if (commands == 0)
+        for (const auto &[name, words] : script.variables()) {
+            CommandOptions one = optionsOf(words);
+            if (one.trainings == 0 && one.arguments.empty())
+                continue;
+            all.unknown += one.unknown;
+            for (auto &[key, value] : one.arguments)
+                all.add(key, std::move(value));
+        }
+    return all;
+}
+
+/// How many nodes and processes the launchers around it start: "srun -N 4", "#SBATCH --nodes=4".
+void addLaunch(const ShellScript &script, CommandOptions &all)
+{
+    const auto take = [&](const ShellScript::Words &words) {
+        const CommandOptions one = optionsOf(words);
+        for (const char *name : { "nnodes", "nproc_per_node", "tasks_per_node", "tasks", "gpu" })
+            if (const auto told = one.arguments.find(name); told != one.arguments.end())
+                all.add(name, told->second);
+    };
+    take(script.directives());
+    for (const ShellScript::Words &words : script.commands())
+        if (!words.empty()
+            && (words[0].ends_with("srun") || words[0].ends_with("torchrun") || words[0].ends_with("deepspeed")
+                || words[0].ends_with("mpirun")))
+            take(words);
+}
+
+} // namespace
+
+int looksLikeTrainingScript(std::string_view fileName, std::string_view head)
+{
+    const auto hits =
+        std::ranges::count_if(kOptions, [&](std::string_view option) { return head.find(option) != head.npos; });
+    const bool hasSettings = looksLikeMlperfSettings(head);
+    if (isScript(fileName, head))
+        return hits > 0 || hasSettings ? 92 : 0;
+    return hits >= 2 && head.find("--") != head.npos ? 60 : hasSettings && head.find("export ") != head.npos ? 60 : 0;
+}
+
+Expected<Recording> readTrainingScript(const SourceText &source, const SourceOptions &)
+{
+    if (source.text.size() > kMostSettingsText)
+        return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
+            "It looks like a script that starts a training, but is longer than 4 MiB", "" });
+    Recording recording = recordingOf(source, SourceKind::MegatronArguments);
+    RecordedSource &made = recording.sources.front();
+    const ShellScript script(source.text);
+    CommandOptions all = trainingOptions(script, made);
+    if (addMlperfSettings(script, all))
+        note(made, "It sets the variables of an MLPerf submission: MINIBS counts the sequences of one replica");
+    if (all.trainings == 0)
+        return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
+            "It is a script that names options of a training, but no command of it can be understood", "" });
+    addLaunch(script, all);
+    drop(made, "options whose values the script does not tell: they come from its environment or from commands",
+        all.unknown);
+    for (std::size_t i = 0; i < std::min<std::size_t>(script.keptFirst().size(), 10); ++i)
+        note(made, script.keptFirst()[i] + " is set again under a condition: its first value stands");
+    if (script.readsOthers())
+        note(made, "It reads another script, whose variables are unknown here");
+    made.isTruncated = made.isTruncated || script.isCut();
+    made.taken = std::ssize(all.arguments);
+    recording.arguments = std::move(all.arguments);
+    return recording;
+}
+
+} // namespace trainyard::readers

@@ -1,0 +1,20 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Readers of how a training was started: shell scripts with Megatron's or torchtitan's options (telemetry specification
+// 6.2), shell configurations of MLPerf submissions (6.4), YAML of Megatron-MoE-ModelZoo, --yaml-cfg and NeMo, TOML of
+// torchtitan (6.3). All give Recording::arguments by Megatron's names, torchtitan's by section.
+
+#include "core/runs/telemetry/read_sources.h"
+
+namespace trainyard::readers {
+
+int looksLikeTrainingScript(std::string_view fileName, std::string_view head);
+Expected<Recording> readTrainingScript(const SourceText &source, const SourceOptions &options);
+int looksLikeTrainingYaml(std::string_view fileName, std::string_view head);
+Expected<Recording> readTrainingYaml(const SourceText &source, const SourceOptions &options);
+int looksLikeTorchtitanToml(std::string_view fileName, std::string_view head);
+Expected<Recording> readTorchtitanToml(const SourceText &source, const SourceOptions &options);
+int looksLikeHfConfig(std::string_view fileName, std::string_view head);
+Expected<Recording> readHfConfig(const SourceText &source, const SourceOptions &options);
+
+} // namespace trainyard::readers

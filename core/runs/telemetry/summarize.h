@@ -1,0 +1,54 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How each rank's GPU spent its time, as Meta's Holistic Trace Analysis counts it (HTA, commit f4d0062), so that
+// figures can be compared with it: its classes of kernels by their names, its rounding of times to whole microseconds
+// through doubles, and its rule that the last of several profiler steps does not count. Names that are no kernel's, as
+// those of recordings that no profiler wrote, are classed by what the recording says that they do.
+
+#include "core/runs/telemetry/recording.h"
+
+#include <optional>
+#include <span>
+
+namespace trainyard {
+
+/// [start, end), in one unit of time. An end before its start is possible after rounding, and counts as HTA counts it.
+struct Interval {
+    std::int64_t start = 0, end = 0;
+    bool operator==(const Interval &) const = default;
+};
+/// Disjoint, in order of start; intervals that touch are one.
+[[nodiscard]] std::vector<Interval> unionOf(std::vector<Interval> intervals);
+[[nodiscard]] std::int64_t lengthOf(std::span<const Interval> disjoint);
+/// Of two unions: the length of what both cover.
+[[nodiscard]] std::int64_t overlapOf(std::span<const Interval> first, std::span<const Interval> second);
+
+/// What HTA makes of a kernel's name.
+enum class HtaClass : std::uint8_t { Communication, Memory, Computation, Other };
+[[nodiscard]] HtaClass htaClassOf(std::string_view kernelName);
+/// The same of a span that no profiler named: what HTA's patterns do not know is what the recording says.
+[[nodiscard]] HtaClass htaClassOf(std::string_view name, RecordedWork work);
+
+/// Microseconds; kernel time = compute + non-compute + idle. Empty where the rank shows nothing of a GPU.
+struct TemporalBreakdown {
+    std::int64_t kernelTime = 0; // from the first start to the last end
+    std::int64_t compute = 0; // some computation ran
+    std::int64_t nonCompute = 0; // only communication or memory
+    std::int64_t idle = 0; // nothing ran
+    bool operator==(const TemporalBreakdown &) const = default;
+};
+
+struct RankSummary {
+    int rank = -1; // -1: nobody told
+    bool isRankGuessed = false; // nobody told it, and it is the only one
+    std::string file; // that tells it
+    std::string reason; // why there is no breakdown, in words; empty: there is one
+    std::vector<std::int64_t> steps; // of the profiler, by number; of several the last does not count
+    std::optional<TemporalBreakdown> breakdown;
+    std::optional<double> communicationOverlap; // share of communication under computation, to 4 decimals; empty: none
+};
+[[nodiscard]] RankSummary summarizeRank(const Recording &recording, const RankRecording &rank);
+/// One a rank, in their order. A single one that nobody tells the rank of is rank 0, as HTA takes it.
+[[nodiscard]] std::vector<RankSummary> summarize(const Recording &recording);
+
+} // namespace trainyard

@@ -1,0 +1,34 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tasks of an expert layer and of a pair, and what they wait for (layer.h says the rules). For the files of layer.h
+// alone.
+
+#include "core/systems/experts/layer.h"
+#include "core/engine/timeline/task_graph.h"
+
+namespace trainyard {
+
+/// What a task is to whoever looks. A leg's piece is two tasks where bytes do not move from its beginning: what comes
+/// first takes its link, but nothing of the link's bandwidth.
+struct LayerTask {
+    LayerTrack track;
+    LayerStep step = LayerStep::Router;
+    int piece = 0;
+    bool isBackward = false;
+    bool isStart = false; // the next task is the rest of it
+    bool isLag = false; // what the task before moved is on its way, and takes no link
+    Nanoseconds lag = 0; // of a task that moves: how long its lag is
+    double bytes = 0, nvlinkToo = 0, alone = 0; // as in LayerSpan; of a piece in two tasks the second knows
+};
+
+struct LayerGraph {
+    TaskGraph graph; // each task's micro-batch is its index in `tasks`
+    std::vector<LayerTask> tasks;
+    int ranks = 1;
+};
+
+[[nodiscard]] LayerGraph layerGraph(const LayerWork &work);
+/// The four phases.
+[[nodiscard]] LayerGraph pairGraph(const PairWork &work);
+
+} // namespace trainyard

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a replica holds layer by layer is counted once: who deals shares by it deals what fits, and who judges without a
+// timeline says no less than the timeline shows.
+#include "core/iteration/layouts/layered_problem.h"
+#include "core/iteration/layouts/placements.h"
+#include "core/iteration/memory/bounded_memory.h"
+#include "core/iteration/memory/layered_memory.h"
+#include "core/iteration/placement/class_workload.h"
+#include "core/iteration/placement/layer_facts.h"
+#include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+Plan layered(Recompute recompute, bool offloads, int microBatch)
+{
+    Plan plan = mixedReplicas();
+    plan.heterogeneity.accumulation = Accumulation::Layered;
+    plan.heterogeneity.boundaryOffload = offloads;
+    plan.memory.recompute = recompute;
+    plan.parallelism.zeroStage = 3;
+    plan.workload.microBatch = microBatch;
+    return plan;
+}
+
+Workload placedWorkload(const Plan &plan)
+{
+    Workload workload = *resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
+    workload.layout = placements(workload).found.front().layout;
+    return workload;
+}
+
+} // namespace
+
+class TestLayeredMemory : public QObject {
+    Q_OBJECT
+
+private slots:
+    // bound >= what the timeline shows, and by little: on the device, of every kind of recomputation and offloading.
+    void theBoundHoldsWhatTheTimelineShows()
+    {
+        for (const Recompute recompute : { Recompute::None, Recompute::Full })
+            for (const bool offloads : { false, true })
+                for (const int microBatch : { 1, 2 }) {
+                    const Plan plan = layered(recompute, offloads, microBatch);
+                    const auto evaluation = evaluated(plan);
+                    const double shown = double(evaluation->metrics.memory->perStage.front().device),
+                                 bound = double(boundedStageMemory(placedWorkload(plan)).front().device);
+                    QVERIFY2(bound >= shown * 0.999 && bound < shown * 1.15,
+                        qPrintable(QStringLiteral("%1 %2 %3: %4 of %5")
+                                       .arg(int(recompute))
+                                       .arg(offloads)
+                                       .arg(microBatch)
+                                       .arg(bound / 1e9)
+                                       .arg(shown / 1e9)));
+                }
+    }
+
+    // C(m) + p b: the problem's parts are the bound's.
+    void sharesAreDealtByTheSameCount()
+    {
+        for (const bool offloads : { false, true }) {
+            const Workload workload = placedWorkload(layered(Recompute::Full, offloads, 1));
+            const ShareProblem problem = shareProblem(workload, replicaRuns(workload));
+            const Workload two = withMicroBatch(workload, 2);
+            QCOMPARE(problem.kinds.front().compute[1], layeredWork(two));
+            QCOMPARE(problem.kinds.front().perSample, layeredKept(workload));
+            QVERIFY(std::abs(layeredKept(two) - 2 * layeredKept(workload)) < 1);
+        }
+    }
+
+    // Everything that enters a layer leaves: with full recomputation nothing is kept of a sample.
+    void whatLeavesIsNotKept()
+    {
+        QCOMPARE(layeredKept(placedWorkload(layered(Recompute::Full, true, 1))), 0.0);
+        const Workload stays = placedWorkload(layered(Recompute::Full, false, 1));
+        const double inputs = (stays.model.layers - 1) * layerInputBytes(stays);
+        QVERIFY(std::abs(layeredKept(stays) - inputs) < 1e-6 * inputs);
+        QVERIFY(layeredKept(placedWorkload(layered(Recompute::None, true, 1))) > inputs);
+    }
+};
+
+TRAINYARD_APPLESS_TEST(TestLayeredMemory)
+#include "tst_layered_memory.moc"

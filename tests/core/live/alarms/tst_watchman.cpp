@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run beside its plan: what is put into generated runs is found, at its place, once, with its step; nothing else is,
+// and nothing at all in clean runs.
+#include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/plan/calibration.h"
+#include "tests/core/live/alarms/watched_run.h"
+#include "tests/support/test_program.h"
+#include "tests/support/trials.h"
+
+#include <QRegularExpression>
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+using namespace trainyard;
+using namespace trainyard::test;
+using namespace trainyard::watch;
+
+namespace {
+
+constexpr int kSteps = 100, kChange = 50; // generated steps are numbered from 10 on
+constexpr std::int64_t kFirst = 10 + kChange;
+
+/// 24 ranks: three datacenters, 2 pipelines of 3 stages, tensor 4.
+EvaluationPtr threeRegions()
+{
+    static const EvaluationPtr evaluation = evaluatedSample(smallSamples()[1]);
+    return evaluation;
+}
+
+/// 8 ranks in two datacenters.
+EvaluationPtr twoDatacenters()
+{
+    static const EvaluationPtr evaluation = evaluatedSample(smallSamples()[2]);
+    return evaluation;
+}
+
+std::vector<Alarm> logAlarms(const std::vector<double> &seconds)
+{
+    Watchman watchman;
+    watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), {}, 0);
+    return watchman.alarms();
+}
+
+SampleSeries memoryOf(int rank, const std::function<double(int)> &bytes, int steps = kSteps)
+{
+    SampleSeries series { .name = "memory_allocated", .unit = "B", .rank = rank, .isByStep = true };
+    for (int i = 0; i < steps; ++i) {
+        series.at.push_back(10 + i);
+        series.value.push_back(bytes(i));
+    }
+    return series;
+}
+
+} // namespace
+
+class WatchmanTest : public QObject {
+    Q_OBJECT
+private slots:
+    void cleanRunsGiveNoAlarm_data()
+    {
+        QTest::addColumn<int>("first");
+        for (int first = 1; first <= 4000; first += 1000)
+            QTest::addRow("seeds from %d", first) << first;
+    }
+    void cleanRunsGiveNoAlarm()
+    {
+        QFETCH(int, first);
+        for (int seed = first; seed < first + trials(5); ++seed) {
+            const auto alarms = alarmsOf(twoDatacenters(), watchedOptions(unsigned(seed), kSteps));
+            QVERIFY2(alarms.empty(), textOf(alarms).constData());
+        }
+    }
+    void cleanRunsOfLargerPlansGiveNone()
+    {
+        for (const std::size_t sample : { 0, 3 })
+            for (unsigned seed = 1; seed <= unsigned(trials(1)); ++seed) {
+                const auto alarms = alarmsOf(evaluatedSample(smallSamples()[sample]), watchedOptions(seed, kSteps));
+                QVERIFY2(alarms.empty(), textOf(alarms).constData());
+            }
+    }
+
+    /// From step 60 on a link carries 61 % of what the plan says: one alarm, of that link, with who waits for whom.
+    void aSlowLinkIsToldWithWhoWaits()
+    {
+        for (unsigned seed = 1; seed <= 3; ++seed) {
+            RecordedRunOptions options = watchedOptions(seed, kSteps);
+            options.changes = { { .first = kChange, .datacenter = 1, .otherDatacenter = 2, .transfers = 1 / 0.61 } };
+            const auto alarms = alarmsOf(threeRegions(), options);
+            QVERIFY2(alarms.size() == 1, textOf(alarms).constData());
+            const Alarm &alarm = alarms.front();
+            QCOMPARE(alarm.kind, AlarmKind::SlowLink);
+            QCOMPARE(alarm.place, std::string("link ohio–oregon"));
+            QVERIFY2(std::abs(alarm.share - 0.61) < 0.04, textOf(alarms).constData());
+            QVERIFY2(std::abs(alarm.firstStep - kFirst) <= 2, textOf(alarms).constData());
+            QCOMPARE(alarm.lastStep, std::int64_t(10 + kSteps - 1));
+            QVERIFY(!alarm.isOver() && alarm.since > 0 && alarm.secondsPerStep > 0);
+            QVERIFY((std::minmax(alarm.datacenter, alarm.otherDatacenter) == std::minmax(1, 2)));
+            const QString sentence = QString::fromStdString(alarm.sentence);
+            QVERIFY2(sentence.startsWith("Step ") && sentence.contains(" waits ") && sentence.contains(" more for ")
+                    && sentence.contains(" since ") && sentence.contains("; link at ")
+                    && sentence.endsWith(" % of plan"),
+                alarm.sentence.c_str());
+        }
+    }
+
+    void aLinkThatRecoversIsTakenBack()
+    {
+        RecordedRunOptions options = watchedOptions(5, kSteps);
+        options.changes = {
+            { .first = 40, .behind = 70, .datacenter = 1, .otherDatacenter = 2, .transfers = 1 / 0.61 }
+        };
+        const auto alarms = alarmsOf(threeRegions(), options);
+        QVERIFY2(alarms.size() == 1 && alarms[0].isOver(), textOf(alarms).constData());
+        QVERIFY2(std::abs(alarms[0].firstStep - 50) <= 2 && std::abs(alarms[0].lastStep - 79) <= 2,
+            textOf(alarms).constData());
+        QVERIFY(alarms[0].until > alarms[0].since);
+    }
+
+    /// Slow from the start: nothing before it tells so but the plan.
+    void aLinkThatNeverKeptToThePlanIsTold()
+    {
+        RecordedRunOptions options = watchedOptions(6, 30);
+        options.changes = { { .datacenter = 0, .otherDatacenter = 1, .transfers = 2 } };
+        const auto alarms = alarmsOf(threeRegions(), options);
+        QVERIFY2(alarms.size() == 1 && alarms[0].kind == AlarmKind::SlowLink, textOf(alarms).constData());
+        QVERIFY2(std::abs(alarms[0].share - 0.5) < 0.04 && alarms[0].firstStep <= 12, textOf(alarms).constData());
+        QVERIFY2(alarms[0].place.find("ohio") != std::string::npos, textOf(alarms).constData());
+    }
+
+    /// A rank computes 10 % longer from step 60 on, and is told with its place.
+    void aRankThatSlowsDownIsTold()
+    {
+        for (const int rank : { 0, 5, 23 }) {
+            RecordedRunOptions options = watchedOptions(unsigned(rank) + 1, kSteps);
+            options.noise = 0.02;
+            options.outlierShare = 0.002;
+            options.changes = { { .first = kChange, .rank = rank, .computing = 1.1 } };
+            const auto alarms = alarmsOf(threeRegions(), options);
+            QVERIFY2(alarms.size() == 1, textOf(alarms).constData());
+            QCOMPARE(alarms[0].kind, AlarmKind::Straggler);
+            QCOMPARE(alarms[0].ranks, std::vector { rank });
+            QVERIFY2(std::abs(alarms[0].share - 1.1) < 0.03, textOf(alarms).constData());
+            QVERIFY2(std::abs(alarms[0].firstStep - kFirst) <= 4, textOf(alarms).constData());
+            QVERIFY2(alarms[0].sentence.find("computes 1") != std::string::npos, alarms[0].sentence.c_str());
+        }
+    }
+
+    /// A log alone: three per cent more from step 51 on, told within eight steps, and taken back.
+    void aLogAloneTellsItsStepTimes()
+    {
+        for (unsigned seed = 1; seed <= 20; ++seed) {
+            auto alarms = logAlarms(loggedSteps(seed, 100, 0.03, 50, 100));
+            QVERIFY2(alarms.size() == 1, textOf(alarms).constData());
+            QCOMPARE(alarms[0].kind, AlarmKind::StepTime);
+            QVERIFY2(std::abs(alarms[0].firstStep - 51) <= 1, textOf(alarms).constData());
+            QVERIFY2(std::abs(alarms[0].secondsPerStep - 0.06) < 0.015, textOf(alarms).constData());
+            const QString sentence = QString::fromStdString(alarms[0].sentence);
+            const auto words =
+                QRegularExpression("^Step 5\\d: steps take 2\\.0\\d s since \\d\\d:\\d\\d, \\d\\d\\.\\d ms "
+                                   "\\([23] %\\) more than before$");
+            QVERIFY2(words.match(sentence).hasMatch(), alarms[0].sentence.c_str());
+            alarms = logAlarms(loggedSteps(seed, 58, 0.03, 50, 100));
+            QCOMPARE(alarms.size(), std::size_t(1));
+            alarms = logAlarms(loggedSteps(seed, 120, 0.03, 50, 80));
+            QVERIFY2(alarms.size() == 1 && alarms[0].isOver() && std::abs(alarms[0].lastStep - 80) <= 1,
+                textOf(alarms).constData());
+            alarms = logAlarms(loggedSteps(seed, 200, 0, 0, 0));
+            QVERIFY2(alarms.empty(), textOf(alarms).constData());
+        }
+    }
+
+    /// Parts of a step add up to it, and stand beside the plan's.
+    void figuresStandBesideThePlans()
+    {
+        RecordedRunOptions options = watchedOptions(1, 5);
+        Watchman watchman;
+        const RunOverlayPtr overlay = overlaid(threeRegions(), options);
+        watchman.look(*overlay, {}, 0);
+        QCOMPARE(watchman.steps().size(), std::size_t(5));
+        for (const Watchman::StepFigures &one : watchman.steps()) {
+            const double sum = one.compute + one.communication + one.waiting + one.bubble + one.host;
+            QVERIFY(std::abs(sum / one.seconds - 1) < 1e-6);
+            QVERIFY(std::isnan(one.peakBytes));
+            // tokens/s = sequences × tokens of each / seconds
+            const WorkloadSpec &work = threeRegions()->plan->workload;
+            const double tokens = double(work.globalBatch) * work.sequenceLength / one.seconds;
+            QVERIFY(std::abs(one.tokensPerSecond / tokens - 1) < 1e-9);
+        }
+        const Watchman::StepFigures &planned = watchman.predicted();
+        QCOMPARE(planned.seconds, *threeRegions()->metrics.iterationTime);
+        const double sum = planned.compute + planned.communication + planned.waiting + planned.bubble + planned.host;
+        QVERIFY(std::abs(sum / planned.seconds - 1) < 1e-6);
+        // Rates of one step, as anybody may ask for them: both ways of both links.
+        QCOMPARE(linkRates(*overlay, overlay->run->steps[2]).size(), std::size_t(4));
+    }
+
+    /// 1 % of itself more each step, told with the rank; a level that is reached and kept is no growth.
+    void memoryThatGrowsIsTold()
+    {
+        Recording recording = recordRun(twoDatacenters(), watchedOptions(4, kSteps)).recording;
+        std::mt19937_64 random(1);
+        std::normal_distribution<double> normal;
+        recording.series = { memoryOf(3, [&](int i) { return 20e9 * (1 + 0.01 * std::max(0, i - kChange)); }),
+            memoryOf(4, [&](int) { return 20e9 * (1 + 0.002 * normal(random)); }),
+            memoryOf(5, [&](int i) { return i < 3 ? 5e9 * (i + 1) : 21e9; }) };
+        Watchman watchman;
+        watchman.look(*overlayRun(twoDatacenters(), makeRun(recording), {}), {}, 0);
+        QVERIFY2(watchman.alarms().size() == 1, textOf(watchman.alarms()).constData());
+        const Alarm &alarm = watchman.alarms()[0];
+        QCOMPARE(alarm.kind, AlarmKind::Memory);
+        QCOMPARE(alarm.ranks, std::vector { 3 });
+        QVERIFY2(std::abs(alarm.firstStep - kFirst) <= 1, textOf(watchman.alarms()).constData());
+        QVERIFY2(alarm.sentence.find("grows by 200 MB per step") != std::string::npos, alarm.sentence.c_str());
+        QVERIFY(std::abs(watchman.steps().back().peakBytes - 20e9 * 1.49) < 1e6);
+    }
+
+    /// A plan that was calibrated to steps of 2 s, and steps that take 2.2 s for 40 steps: drift, with what was
+    /// calibrated; while they keep to the calibration's own error nothing is told.
+    void whatCalibrationTaughtIsHeldAgainstTheRun()
+    {
+        Plan plan = *threeRegions()->plan;
+        CalibrationFactor factor;
+        factor.what = CalibratedPart::Products;
+        factor.gpu = "h100-sxm-80gb";
+        factor.factor = 1.0;
+        factor.errorAfter = 0.04;
+        factor.samples = 100;
+        plan.calibration["products-h100"] = formatCalibrationFactor(factor);
+        const EvaluationPtr evaluation = evaluated(plan);
+        RecordedRunOptions options = watchedOptions(1, 40);
+        options.noise = 0.005;
+        options.outlierShare = 0;
+        const auto none = alarmsOf(evaluation, options);
+        QVERIFY2(none.empty(), textOf(none).constData());
+        options.computeFactor = 1.3;
+        const auto alarms = alarmsOf(evaluation, options);
+        QVERIFY2(alarms.size() == 1 && alarms[0].kind == AlarmKind::Drift, textOf(alarms).constData());
+        QVERIFY2(alarms[0].sentence.find("where its own error is 4.00 %") != std::string::npos
+                && alarms[0].sentence.find("most of it is computing") != std::string::npos
+                && alarms[0].sentence.find("calibrated were products of h100-sxm-80gb") != std::string::npos,
+            textOf(alarms).constData());
+        // Without factors nothing was taught, and the same run is no drift.
+        for (const Alarm &alarm : alarmsOf(threeRegions(), options))
+            QVERIFY(alarm.kind != AlarmKind::Drift);
+    }
+
+    /// All ranks compute a tenth longer from step 60 on: no rank and no link, the steps themselves, once.
+    void whatHasNoCauseIsToldAsLongerSteps()
+    {
+        RecordedRunOptions options = watchedOptions(2, kSteps);
+        options.noise = 0.01;
+        options.outlierShare = 0;
+        options.changes = { { .first = kChange, .computing = 1.15 } };
+        const auto alarms = alarmsOf(threeRegions(), options);
+        QVERIFY2(alarms.size() == 1 && alarms[0].kind == AlarmKind::StepTime, textOf(alarms).constData());
+        QVERIFY2(std::abs(alarms[0].firstStep - kFirst) <= 1, textOf(alarms).constData());
+        QVERIFY2(alarms[0].sentence.find("steps take ") != std::string::npos, textOf(alarms).constData());
+    }
+
+    /// Another plan is held against the steps that come then: what the old one said is not told any more.
+    void anotherPlanJudgesAnew()
+    {
+        RecordedRunOptions options = watchedOptions(6, 30);
+        options.changes = { { .datacenter = 0, .otherDatacenter = 1, .transfers = 2 } };
+        const Recording recording = recordRun(threeRegions(), options).recording;
+        Watchman watchman;
+        watchman.look(*overlayRun(threeRegions(), makeRun(recording), {}), {}, 0);
+        QCOMPARE(watchman.alarms().size(), std::size_t(1));
+        Plan other = *threeRegions()->plan;
+        other.name = "another";
+        const EvaluationPtr evaluation = evaluated(other);
+        watchman.look(*overlayRun(evaluation, makeRun(recording), {}), {}, 0);
+        QVERIFY2(watchman.alarms().empty(), textOf(watchman.alarms()).constData());
+        QCOMPARE(watchman.steps().size(), std::size_t(30));
+    }
+};
+
+TRAINYARD_APPLESS_TEST(WatchmanTest)
+#include "tst_watchman.moc"

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/runs/telemetry/read_sources.h"
+#include "tests/support/test_program.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <zlib.h>
+
+#include <fstream>
+
+using namespace trainyard;
+
+namespace {
+
+std::string gzipped(const std::string &text)
+{
+    z_stream stream {};
+    deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    std::string packed(deflateBound(&stream, text.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(text.data()));
+    stream.avail_in = static_cast<uInt>(text.size());
+    stream.next_out = reinterpret_cast<Bytef *>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    deflate(&stream, Z_FINISH);
+    packed.resize(packed.size() - stream.avail_out);
+    deflateEnd(&stream);
+    return packed;
+}
+
+} // namespace
+
+class TestReadSources : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aCompressedFileIsUnpackedMemberByMember()
+    {
+        const std::string text = "one line\nand another\n";
+        const auto file = openSource(written("a.gz", gzipped(text) + gzipped("and a member")), {});
+        QVERIFY(file);
+        QCOMPARE(std::string(file->text.text), text + "and a member");
+        // Zeros of a tape's block and a stranger's bytes behind the last member, which gzip passes over too.
+        for (const std::string &rest : { std::string(1, '\0'), std::string(512, '\0'), std::string("rest") }) {
+            const auto padded = openSource(written("padded.gz", gzipped(text) + rest), {});
+            QVERIFY(padded);
+            QVERIFY(!padded->text.isTruncated);
+            QCOMPARE(std::string(padded->text.text), text);
+        }
+        QVERIFY(!file->text.isTruncated);
+        QCOMPARE(file->bytes.size(), file->text.text.size() + kSourcePadding);
+    }
+
+    void whatIsLeftOfATruncatedOneIsThere()
+    {
+        std::string text;
+        for (int i = 0; i < 100000; ++i)
+            text += std::to_string(i * 7919 % 100003) + " ";
+        const std::string packed = gzipped(text);
+        for (int percent = 1; percent < 100; ++percent) {
+            const auto file =
+                openSource(written("b.gz", packed.substr(0, packed.size() * std::size_t(percent) / 100)), {});
+            QVERIFY(file);
+            QVERIFY(file->text.isTruncated);
+            QVERIFY(text.starts_with(file->text.text));
+            QVERIFY(percent < 50 || file->text.text.size() > text.size() / 4);
+        }
+    }
+
+    void aBombIsRefused()
+    {
+        const auto file = openSource(written("c.gz", gzipped(std::string(std::size_t(64) << 20, ' '))), {});
+        QVERIFY(!file);
+        QCOMPARE(file.error().code, ErrorCode::OutOfRange);
+    }
+
+    void whatNobodyKnowsIsRefusedAndSpoilsNothing()
+    {
+        const std::string path = written("d.txt", "nothing that a tool of the field has written\n");
+        const auto recording = readSources({ path, m_folder.filePath("absent").toStdString() }, {}, 2);
+        QVERIFY(recording);
+        QCOMPARE(recording->sources.size(), std::size_t(2));
+        QVERIFY(!recording->sources[0].refused.empty());
+        QCOMPARE(recording->sources[0].kind, SourceKind::Unknown);
+        QVERIFY(!recording->sources[1].refused.empty());
+    }
+
+    void aFolderIsWalkedInOrderWithoutHiddenAndUnfinishedFiles()
+    {
+        QTemporaryDir folder;
+        for (const char *name : { "b.log", "a.log", ".hidden", "c.json.tmp" })
+            std::ofstream(folder.filePath(name).toStdString()) << "x";
+        const auto recording = readSources({ folder.path().toStdString() }, {}, 1);
+        QVERIFY(recording);
+        QCOMPARE(recording->sources.size(), std::size_t(2));
+        QVERIFY(recording->sources[0].file.ends_with("a.log"));
+    }
+
+private:
+    std::string written(const char *name, const std::string &bytes)
+    {
+        const std::string path = m_folder.filePath(QString::fromLatin1(name)).toStdString();
+        std::ofstream(path, std::ios::binary) << bytes;
+        return path;
+    }
+
+    QTemporaryDir m_folder;
+};
+
+TRAINYARD_APPLESS_TEST(TestReadSources)
+#include "tst_read_sources.moc"
