@@ -5,8 +5,8 @@
 // of a drag does not stop a running ranking, because stopping at every move would starve the screen; a committed plan
 // does. Works only while someone looks. Lives on the GUI thread.
 
-#include "core/evaluation/advice/evaluator.h"
 #include "core/base/newest_worker.h"
+#include "core/evaluation/advice/evaluator.h"
 #include "core/evaluation/selection/selection.h"
 
 #include <QObject>

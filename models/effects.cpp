@@ -2,8 +2,8 @@
 #include "models/effects.h"
 
 #include "core/evaluation/advice/resources.h"
-#include "core/facts/plan/job_schedulers.h"
 #include "core/evaluation/report/because.h"
+#include "core/facts/plan/job_schedulers.h"
 #include "core/planner/sensitivity/shadow_prices.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // Whose work the spans of a plan with jobs are, and the numbers of its GPUs: what charts, maps and lists agree on. Jobs
 // are counted as in Metrics::jobs, GPUs from 0 in the order of the cluster, as plans pin jobs to them. Pure functions.
 
-#include "core/facts/cluster/edits.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/cluster/edits.h"
 
 #include <QString>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Live sources beside the plan that the window shows: connects, pauses and forgets them, tells how each is, and hands
 // what they told to the run document, which lays it under the plan like any recording. Following shows the newest step
-// as it comes; scrubbing back stays where it is while the session goes on. Alarms come from the watchman of core/live/alarms,
-// and what-ifs are evaluated beside the GUI thread. Nothing here is part of the plan. GUI thread.
+// as it comes; scrubbing back stays where it is while the session goes on. Alarms come from the watchman of
+// core/live/alarms, and what-ifs are evaluated beside the GUI thread. Nothing here is part of the plan. GUI thread.
 
 #include "core/live/source.h"
 #include "models/live_feed.h"

@@ -10,7 +10,7 @@ namespace trainyard {
 namespace {
 
 /// The gain in tokens per second as a change of the iteration: 1 / (1 + g) - 1.
-RankedPart asPart(const Purchase &purchase, const Plan &plan)
+RankedPart asPart(const HeadroomUse &purchase, const Plan &plan)
 {
     RankedPart offer;
     offer.part.id = "buys:" + purchase.label;
@@ -51,7 +51,7 @@ void MemoryAdviser::advise(const PlanPtr &plan, EvaluationWorkspace &workspace, 
             publish();
         });
         if (advice.fitting.before.fits)
-            for (const Purchase &purchase : headroomSuggestions(plan, m_catalogue, workspace, stop).offers)
+            for (const HeadroomUse &purchase : headroomSuggestions(plan, m_catalogue, workspace, stop).offers)
                 advice.offers.push_back(asPart(purchase, *plan));
     }
     advice.isComplete = true;

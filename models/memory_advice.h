@@ -4,7 +4,7 @@
 // it does, what its headroom is good for. Searched in the background while someone looks. Lives on the GUI thread.
 
 #include "core/evaluation/memory_fit/fit.h"
-#include "core/evaluation/memory_fit/purchases.h"
+#include "core/evaluation/memory_fit/headroom_uses.h"
 #include "models/effects.h"
 #include "models/watched_worker.h"
 

@@ -2,13 +2,13 @@
 #include "models/plan_export.h"
 
 #include "core/base/output_file.h"
-#include "core/facts/plan/embedded_plan.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/chrome_trace.h"
 #include "core/evaluation/report/html_report.h"
 #include "core/evaluation/report/report_parts.h"
 #include "core/evaluation/report/report_style.h"
 #include "core/evaluation/report/timeline_csv.h"
+#include "core/facts/plan/embedded_plan.h"
+#include "core/facts/plan/plan_io.h"
 #include "models/plan_store.h"
 #include "models/text/utf8.h"
 

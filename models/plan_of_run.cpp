@@ -2,8 +2,8 @@
 #include "models/plan_of_run.h"
 
 #include "core/facts/catalogue/catalogue.h"
-#include "core/runs/imports/plan_from_recording.h"
 #include "core/facts/workload/model_spec.h"
+#include "core/runs/imports/plan_from_recording.h"
 #include "models/text/format.h"
 
 #include <QCoreApplication>

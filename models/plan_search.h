@@ -7,8 +7,8 @@
 //   search.setPlan(document.plan());
 //   search.start(); // rowsAdded() …, then ended()
 
-#include "core/evaluation/advice/run_pool.h"
 #include "core/base/newest_worker.h"
+#include "core/evaluation/advice/run_pool.h"
 #include "models/planner_engine.h"
 #include "models/planner_settings.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/planner_words.h"
 
-#include "core/facts/plan/plan_diff.h"
 #include "core/evaluation/report/comparison.h"
+#include "core/facts/plan/plan_diff.h"
 #include "core/planner/search/search_front.h"
 #include "models/text/duration.h"
 #include "models/text/format.h"

@@ -4,9 +4,9 @@
 // plan, answers that arrive on the owner's thread and never of a plan that nobody has any more. Works only while
 // someone looks, and starts when edits have rested. Lives on the GUI thread; make it the last member of its owner.
 
+#include "core/base/newest_worker.h"
 #include "core/evaluation/advice/evaluate.h"
 #include "core/evaluation/advice/run_pool.h"
-#include "core/base/newest_worker.h"
 
 #include <QObject>
 #include <QTimer>

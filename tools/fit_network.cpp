@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fits the links inside a node (core/facts/network/collectives.h) to measured collectives, and TCP between a cloud's machines
-// to measured transfers, and writes them into network.json, whose other entries stay as they are:
+// Fits the links inside a node (core/facts/network/collectives.h) to measured collectives, and TCP between a cloud's
+// machines to measured transfers, and writes them into network.json, whose other entries stay as they are:
 //
 //   fit-network FOLDER resources/catalog/network.json DATE
 //
@@ -8,8 +8,8 @@
 // sailor_gcp_network.json. Every fifth row is held out and only judged.
 
 #include "core/facts/catalogue/catalogue.h"
-#include "core/systems/experts/fan_out.h"
 #include "core/facts/network/collectives.h"
+#include "core/systems/experts/fan_out.h"
 #include "tools/fit_kernels/fitting.h"
 #include "tools/fit_network/tcp_fit.h"
 

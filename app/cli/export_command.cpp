@@ -4,9 +4,9 @@
 
 #include "core/base/output_file.h"
 #include "core/base/printable.h"
-#include "core/runs/launch/launch.h"
 #include "core/evaluation/report/chrome_trace.h"
 #include "core/evaluation/report/timeline_csv.h"
+#include "core/runs/launch/launch.h"
 
 #include <algorithm>
 #include <iostream>

@@ -4,9 +4,9 @@
 #include "app/cli/signals.h"
 
 #include "core/evaluation/memory_fit/fit.h"
-#include "core/evaluation/memory_fit/purchases.h"
-#include "core/facts/plan/plan_io.h"
+#include "core/evaluation/memory_fit/headroom_uses.h"
 #include "core/evaluation/report/ladder_report.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <algorithm>
 #include <iostream>
@@ -50,17 +50,17 @@ int runFit(const FitOptions &options)
     if (auto known = evaluate(*plan, builtinCatalogue(), workspace, interruption.token(), Depth::Score); !known)
         return isOnlyCancelled(known.error()) ? stoppedEarly() : fail(inFile(known.error(), options.plan));
     const Fitting fitting = fitModel(*plan, builtinCatalogue(), workspace, interruption.token());
-    Purchases purchases;
+    HeadroomUses uses;
     if (fitting.fits)
-        purchases = headroomSuggestions(fitting.plan, builtinCatalogue(), workspace, interruption.token());
+        uses = headroomSuggestions(fitting.plan, builtinCatalogue(), workspace, interruption.token());
     if (!options.out.empty() && fitting.fits && !fitting.isCancelled) {
         const Plan made = fitting.steps.empty() ? *fitting.plan : renamed(*fitting.plan, "made to fit");
         const auto written = writePlan(made, options.out, OutputKinds::StreamsToo);
         if (!written)
             return fail({ written.error() });
     }
-    const int printed = print(
-        options.format == "json" ? fittingJson(fitting, purchases) : fittingTable(fitting, purchases), options.format);
+    const int printed =
+        print(options.format == "json" ? fittingJson(fitting, uses) : fittingTable(fitting, uses), options.format);
     if (printed != kDone)
         return printed;
     return fitting.isCancelled ? kInterrupted : fitting.fits ? kDone : kInfeasible;

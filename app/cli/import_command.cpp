@@ -9,8 +9,8 @@
 
 #include "core/base/output_file.h"
 #include "core/facts/catalogue/catalogue.h"
-#include "core/runs/imports/plan_from_recording.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/runs/imports/plan_from_recording.h"
 #include "core/runs/telemetry/recording_file.h"
 
 #include <filesystem>

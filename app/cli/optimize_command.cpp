@@ -5,9 +5,9 @@
 #include "app/cli/signals.h"
 
 #include "core/base/number_text.h"
-#include "core/runs/launch/launch.h"
 #include "core/facts/plan/plan_io.h"
 #include "core/planner/search/search_report.h"
+#include "core/runs/launch/launch.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 
-#include "core/live/stream_lines.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/metrics_json.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/live/stream_lines.h"
 #include "core/runs/telemetry/recording_file.h"
 
 namespace trainyard::cli {

@@ -9,8 +9,8 @@
 #include "core/base/number_text.h"
 #include "core/base/output_file.h"
 #include "core/base/text_file.h"
-#include "core/runs/overlay/run_steps.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/runs/overlay/run_steps.h"
 
 #include <algorithm>
 #include <ostream>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/report.h"
 
-#include "core/evaluation/advice/evaluate.h"
 #include "core/base/printable.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "core/facts/plan/plan_io.h"
 #include "views/export/pdf_report.h"
 

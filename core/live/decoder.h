@@ -49,8 +49,8 @@ using DecoderPtr = std::unique_ptr<Decoder>;
 /// Whichever of the two the text begins as.
 [[nodiscard]] DecoderPtr makeTextDecoder(std::string name, const DecoderLimits &limits = {});
 
-/// What the counters of one sender stood at after its last message (core/runs/telemetry/readers/otlp_history.h): with it,
-/// sums of deltas and means of histograms go on from message to message. One thread at a time.
+/// What the counters of one sender stood at after its last message (core/runs/telemetry/readers/otlp_history.h): with
+/// it, sums of deltas and means of histograms go on from message to message. One thread at a time.
 using readers::measured::OtlpHistory;
 using OtlpHistoryPtr = std::shared_ptr<OtlpHistory>;
 [[nodiscard]] OtlpHistoryPtr makeOtlpHistory();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/serve.h"
 
-#include "core/live/line_teller.h"
 #include "core/live/net/credentials.h"
 #include "core/live/net/stream_client.h"
+#include "core/live/stream_sender.h"
 
 #include <algorithm>
 #include <chrono>

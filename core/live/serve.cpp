@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/serve.h"
 
-#include "core/live/line_teller.h"
 #include "core/live/net/server.h"
+#include "core/live/stream_sender.h"
 
 #include <algorithm>
 #include <chrono>

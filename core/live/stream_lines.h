@@ -21,8 +21,8 @@
 // tell of those ranks, and "host" tells two hosts apart that claim one. Whatever is not equal for all events of a line
 // may be a column. A collective that names a "stream" is drawn there as a span too; "gpu_stream": false is a stream of
 // the host, "device" and "stream_number" tell streams of one name apart, "launched_ns" when the host launched a span.
-// Units and names of samples are those of core/runs/telemetry/sample_names.h; others are kept under their own name. Keys
-// that nobody knows are left out.
+// Units and names of samples are those of core/runs/telemetry/sample_names.h; others are kept under their own name.
+// Keys that nobody knows are left out.
 
 #include "core/base/error.h"
 #include "core/runs/telemetry/recording.h"

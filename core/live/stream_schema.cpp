@@ -96,7 +96,8 @@ Json collectives()
 Json samples()
 {
     return event("sample", "samples",
-        { { "name", told(words(), "loss, step_time, power …: core/runs/telemetry/sample_names.h, or a name of your own") },
+        { { "name",
+              told(words(), "loss, step_time, power …: core/runs/telemetry/sample_names.h, or a name of your own") },
             { "unit", told(words(), "1, s, B, W, B/s, TFLOP/s …") },
             { "where", told(words(), "GPU, host or link that it is of: n0/gpu3") },
             { "value", told(oneOrMany(real()), "NaN and Infinity may also stand bare, as Python writes them") },

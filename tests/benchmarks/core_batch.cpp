@@ -2,10 +2,10 @@
 // Event-accurate evaluations in bulk: the pass in lanes, and candidates of GPT-3's space on 1,024 A100 with memory and
 // verdict, on one core. "cold" begins knowing nothing and looks at every candidate once, as a search does; "warm" has
 // looked at as many others of the space before.
-#include "core/iteration/graph/pipeline_graph.h"
+#include "core/engine/timeline/simd_batch.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/iteration/graph/pipeline_graph.h"
 #include "core/planner/score/batch_runner.h"
-#include "core/engine/timeline/lanes.h"
 #include "tests/core/planner/score/spaces.h"
 
 #include <benchmark/benchmark.h>

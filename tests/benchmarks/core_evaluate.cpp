@@ -4,12 +4,12 @@
 #include "core/evaluation/advice/alternatives.h"
 #include "core/evaluation/advice/evaluate.h"
 #include "core/evaluation/advice/run_pool.h"
-#include "core/facts/cluster/edits.h"
 #include "core/evaluation/evaluate/estimate.h"
+#include "core/evaluation/selection/selection.h"
+#include "core/facts/cluster/edits.h"
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/place.h"
-#include "core/facts/plan/plan_io.h"
-#include "core/evaluation/selection/selection.h"
 
 #include <benchmark/benchmark.h>
 

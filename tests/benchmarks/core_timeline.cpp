@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The engine on the sizes that a planner asks for. "ops" counts tasks: forwards, backwards, transfers.
-#include "core/iteration/graph/pipeline_graph.h"
 #include "core/engine/timeline/analysis.h"
 #include "core/engine/timeline/event_loop.h"
 #include "core/engine/timeline/graph_cache.h"
+#include "core/iteration/graph/pipeline_graph.h"
 
 #include <benchmark/benchmark.h>
 

@@ -2,9 +2,9 @@
 #include "tests/fuzz/evaluate_target.h"
 
 #include "core/evaluation/advice/evaluate.h"
+#include "core/evaluation/report/metrics_json.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/plan_io.h"
-#include "core/evaluation/report/metrics_json.h"
 
 #include <cmath>
 

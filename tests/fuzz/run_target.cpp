@@ -2,10 +2,10 @@
 #include "tests/fuzz/run_target.h"
 
 #include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan_io.h"
 #include "core/runs/imports/plan_from_recording.h"
 #include "core/runs/overlay/run_overlay.h"
 #include "core/runs/overlay/run_steps.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/runs/telemetry/file/check_recording.h"
 #include "core/runs/telemetry/readers.h"
 #include "core/runs/telemetry/recording_file.h"

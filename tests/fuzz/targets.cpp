@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/targets.h"
 
+#include "core/evaluation/validation/rows.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/catalogue/parse.h"
 #include "core/facts/plan/plan_io.h"
 #include "core/facts/plan/validate.h"
 #include "core/iteration/prefill/trace_file.h"
-#include "core/evaluation/validation/rows.h"
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/evaluate_target.h"
 #include "tests/fuzz/live_targets.h"

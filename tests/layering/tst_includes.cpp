@@ -84,8 +84,8 @@ QString block(const QString &page, const QString &title)
 /// From the lowest up, as ARCHITECTURE.md says.
 const QStringList &floors()
 {
-    static const QStringList floors
-        = block(QStringLiteral("ARCHITECTURE.md"), QStringLiteral("floors of core")).split(QLatin1Char(' '));
+    static const QStringList floors =
+        block(QStringLiteral("ARCHITECTURE.md"), QStringLiteral("floors of core")).split(QLatin1Char(' '));
     return floors;
 }
 
@@ -131,7 +131,8 @@ const std::map<QString, QString> &roomsOfTheCore()
     return rooms;
 }
 
-/// "cost" of "core/iteration/cost/kernels/gemm.h"; the folder itself of a file beside its rooms; empty in another folder.
+/// "cost" of "core/iteration/cost/kernels/gemm.h"; the folder itself of a file beside its rooms; empty in another
+/// folder.
 QString roomOf(const QString &path, const char *folder)
 {
     if (!path.startsWith(QLatin1String(folder) + QLatin1Char('/')))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/record/reading.h"
 
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/metrics_json.h"
 #include "core/evaluation/report/track_names.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <nlohmann/json.hpp>
 

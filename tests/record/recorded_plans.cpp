@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/record/recorded_plans.h"
 
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/validation/rows.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <algorithm>
 #include <filesystem>

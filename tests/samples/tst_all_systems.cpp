@@ -8,8 +8,8 @@
 #include "tests/core/evaluation/evaluate/pairs/systems.h"
 #include "tests/support/test_program.h"
 
-#include "core/evaluation/advice/evaluate.h"
 #include "core/base/words.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "core/facts/plan/key_list.h"
 
 #include <QTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // docs/atlas-headline.md is made of answers of the program: every table of it is computed here and compared line by
 // line. Where a table differs the test prints the one that would be right.
-#include "core/evaluation/advice/evaluate.h"
 #include "core/base/number_text.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // samples/probe, run as a person would: without PyTorch it says what is missing, with it the file imports and gives a
 // plan of this machine its factors, in less than two minutes. Skipped where no Python here has PyTorch.
-#include "core/runs/calibrate/probe_samples.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/runs/calibrate/probe_samples.h"
 #include "core/runs/telemetry/read_sources.h"
 #include "tests/app/cli/program.h"
 #include "tests/core/runs/imports/import_trial.h"

@@ -3,10 +3,10 @@
 // The recordings of samples/real-run with the settings of the link that they were made at, the plan at each, and what
 // calibration learns at the one that is fitted. For the tests of docs/real-run.md.
 
-#include "core/runs/calibrate/calibrate.h"
 #include "core/evaluation/evaluate/run.h"
-#include "core/runs/overlay/run_steps.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/runs/calibrate/calibrate.h"
+#include "core/runs/overlay/run_steps.h"
 #include "core/runs/telemetry/read_sources.h"
 
 #include <QDir>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a cache makes of a graph when new costs come.
 
-#include "core/iteration/graph/pipeline_graph.h"
 #include "core/engine/timeline/graph_cache.h"
+#include "core/iteration/graph/pipeline_graph.h"
 
 namespace trainyard::test {
 

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fits TCP between a cloud's machines (core/facts/hardware/network_spec.h, TcpLinkClass) to Sailor's quadratics of bandwidth
-// in log2 of the message, taken at whole powers of two over the range in which every one of them is sound. Used by
-// fit-network.
+// Fits TCP between a cloud's machines (core/facts/hardware/network_spec.h, TcpLinkClass) to Sailor's quadratics of
+// bandwidth in log2 of the message, taken at whole powers of two over the range in which every one of them is sound.
+// Used by fit-network.
 
 #include "core/facts/hardware/network_spec.h"
 

@@ -3,8 +3,8 @@
 // Robust least squares over all stacks and GPU rates at once (docs/model.md, "Stacks"): Levenberg-Marquardt with
 // numerical derivatives, Huber weights, priors, bounds.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/validation/run.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "tools/fit_stacks/unknowns.h"
 
 #include <Eigen/Dense>

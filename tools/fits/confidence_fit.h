@@ -3,8 +3,8 @@
 // From the errors of validated rows to resources/catalog/confidence.json: what was measured, and how far a measured
 // time lies from the model's, by label. Pure functions of values.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/validation/run.h"
+#include "core/facts/catalogue/catalogue.h"
 
 #include <span>
 #include <string>

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tables of docs/plan-file.md, made of the keys' own descriptions (core/facts/plan/keys/). Pure functions, any thread.
+// The tables of docs/plan-file.md, made of the keys' own descriptions (core/facts/plan/keys/). Pure functions, any
+// thread.
 
 #include "core/facts/plan/key_list.h"
 

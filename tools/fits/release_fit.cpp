@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tools/fits/release_fit.h"
 
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/plan/plan_io.h"
 
 #include <Eigen/Dense>
 #include <nlohmann/json.hpp>

@@ -4,8 +4,8 @@
 // resources/catalog/stack_releases.json holds. No prediction enters, so that it does not change with the model. Pure
 // functions of values. docs/model.md, "Stacks".
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/validation/rows.h"
+#include "core/facts/catalogue/catalogue.h"
 
 #include <span>
 #include <string>

@@ -31,7 +31,7 @@ QString linkName(const Evaluation &evaluation, int link)
     return ends.join(u'–');
 }
 
-/// What a span of the path is booked to.
+/// What a span of the path is attributed to.
 QString workName(const Evaluation &evaluation, std::uint32_t span)
 {
     const Timeline &timeline = evaluation.timeline;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the strategy panel lists, in order: which keys of the plan, in which section, with which kind of control. Names,
-// units, ranges, explanations and where a key applies are told of the keys themselves (core/facts/plan/keys/); values of
-// lists and switches come from the core's alternatives.
+// units, ranges, explanations and where a key applies are told of the keys themselves (core/facts/plan/keys/); values
+// of lists and switches come from the core's alternatives.
 
 #include "core/facts/plan/key_list.h"
 #include "views/panels/effect_text.h"

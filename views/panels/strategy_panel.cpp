@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/strategy_panel.h"
 
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/degrees.h"
-#include "core/facts/plan/plan_io.h"
 #include "views/panels/expert_text.h"
 #include "views/panels/file_row.h"
 #include "views/panels/fill_text.h"

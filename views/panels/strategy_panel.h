@@ -4,8 +4,8 @@
 // what every value would do. Rows and sections that do not apply to the plan are not there. Choosing emits the next
 // plan; highlighting a value previews it. What the rows are: strategy_entries. GUI thread.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "models/effects.h"
 #include "views/panels/strategy_entries.h"
 

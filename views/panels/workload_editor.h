@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is trained: model, sequence, batch, precision, optimizer, tokens. Commits when editing is finished. GUI thread.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/catalogue/catalogue.h"
 
 #include <QWidget>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/plots/curve_data.h"
 
-#include "core/evaluation/evaluate/metrics/gpu_use.h"
 #include "core/engine/timeline/analysis.h"
 #include "core/engine/timeline/cell_members.h"
+#include "core/evaluation/evaluate/metrics/gpu_use.h"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/span_text.h"
 
-#include "core/iteration/placement/activations_leave.h"
 #include "core/engine/schedule/traits.h"
 #include "core/engine/timeline/cell_members.h"
+#include "core/iteration/placement/activations_leave.h"
 #include "models/text/format.h"
 #include "views/timeline/job_text.h"
 #include "views/timeline/layer_text.h"

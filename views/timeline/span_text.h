@@ -20,8 +20,8 @@ namespace trainyard {
 [[nodiscard]] QString waitText(const Evaluation &evaluation, std::uint32_t span);
 /// Lines under the title: length and times, what it waited for, whether it is critical.
 [[nodiscard]] QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isCritical);
-/// Of a wait that is booked to a part of the iteration: what it is, how long, who waits for what. `span`: that waits,
-/// or kNoSpan.
+/// Of a wait that is attributed to a part of the iteration: what it is, how long, who waits for what. `span`: that
+/// waits, or kNoSpan.
 [[nodiscard]] QStringList waitFacts(
     const Evaluation &evaluation, std::uint32_t span, Nanoseconds begin, Nanoseconds end, bool isForTransfer);
 /// "1 iteration · 11.8 s · 4,182 spans · 0.4 ms" for the header.

@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Parts of the iteration that the chart points at while all else fades: the pieces that a part of Why adds up
-// (core/evaluation/evaluate/metrics/breakdown_pieces.h) and, of waits, the transfers that were waited for. Kept as a timeline of
-// its own, with the tracks of the evaluation's, so that charts and minimap draw it as they draw any other. Plain value.
+// (core/evaluation/evaluate/metrics/breakdown_pieces.h) and, of waits, the transfers that were waited for. Kept as a
+// timeline of its own, with the tracks of the evaluation's, so that charts and minimap draw it as they draw any other.
+// Plain value.
 
 #include "core/evaluation/evaluate/metrics/breakdown_pieces.h"
 
@@ -32,7 +33,7 @@ struct TimeFocus {
     /// Mark of a track at a time; kNoSpan: none.
     [[nodiscard]] std::uint32_t markAt(std::uint32_t track, Nanoseconds time) const;
     [[nodiscard]] std::uint32_t trackOf(std::uint32_t mark) const;
-    /// What a mark is booked to; nullptr of a transfer.
+    /// What a mark is attributed to; nullptr of a transfer.
     [[nodiscard]] BreakdownPart partOf(std::uint32_t mark) const;
     [[nodiscard]] QString names() const;
     /// "WAN: 1.52 s per stage, in 204 places".

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/track_layout.h"
 
-#include "core/iteration/placement/activations_leave.h"
 #include "core/engine/timeline/cell_members.h"
+#include "core/iteration/placement/activations_leave.h"
 #include "models/job_spans.h"
 #include "models/text/format.h"
 #include "views/timeline/layer_text.h"

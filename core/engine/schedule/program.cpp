@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/schedule/program.h"
 
-#include "core/facts/plan/plan_io.h"
 #include "core/engine/schedule/generators.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 // placement says which.
 
 #include "core/base/error.h"
-#include "core/facts/plan/plan.h"
 #include "core/engine/schedule/chunks.h"
+#include "core/facts/plan/plan.h"
 
 #include <cstdint>
 #include <vector>

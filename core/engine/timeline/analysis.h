@@ -22,8 +22,8 @@ struct StageTime {
     Nanoseconds offload = 0; // waiting for a load or store
 };
 
-/// Of each compute track, in track order. A gap before a span is booked to the transfer awaited from the moment that
-/// the transfer became ready; before that, and where nothing was awaited, it is a bubble.
+/// Of each compute track, in track order. A gap before a span is attributed to the transfer awaited from the moment
+/// that the transfer became ready; before that, and where nothing was awaited, it is a bubble.
 [[nodiscard]] std::vector<StageTime> stageTimes(const Timeline &timeline);
 
 /// Spans of the critical path, first to last, by following `cause` from the last end.

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What each moment of a stage is booked to: the spans of its compute row, and the waits between them. One walk, for
+// What each moment of a stage is attributed to: the spans of its compute row, and the waits between them. One walk, for
 // sums (analysis.h) and for whoever asks where the seconds of a sum are. Pure functions, any thread.
 
 #include "core/engine/timeline/timeline.h"
@@ -10,7 +10,7 @@
 namespace trainyard {
 
 struct BookedWait {
-    TimeUse use = TimeUse::Bubble; // what it is booked to
+    TimeUse use = TimeUse::Bubble; // what it is attributed to
     Nanoseconds since = 0; // from when on; before that it is a bubble
     std::uint32_t transfer = kNoSpan; // that was awaited, on another row
 };

@@ -40,7 +40,7 @@ enum class WorkKind : std::uint8_t {
 };
 inline constexpr int kWorkKindCount = 24;
 
-/// What a stage's seconds are booked to. None: on rows of their own, for which nothing waits.
+/// What a stage's seconds are attributed to. None: on rows of their own, for which nothing waits.
 enum class TimeUse : std::uint8_t { Compute, Bubble, Wan, Pipeline, Reduce, Optimizer, Overhead, Offload, None };
 inline constexpr int kTimeUseCount = 9;
 

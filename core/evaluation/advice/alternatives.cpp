@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/alternatives.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/evaluation/advice/alternatives_internal.h"
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/plan/plan_io.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <map>

@@ -5,8 +5,8 @@
 // evaluating `plan`. Pure functions, any thread.
 
 #include "core/facts/catalogue/catalogue.h"
-#include "core/iteration/placement/layout.h"
 #include "core/facts/plan/plan.h"
+#include "core/iteration/placement/layout.h"
 
 #include <string>
 #include <vector>

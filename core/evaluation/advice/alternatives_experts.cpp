@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Over which GPUs experts are spread, how tokens travel to them, and what runs beside that. Of models with experts
 // alone; what a plan leaves nothing to choose about says so.
-#include "core/evaluation/advice/alternatives_internal.h"
 #include "core/base/words.h"
-#include "core/iteration/placement/degrees.h"
 #include "core/engine/schedule/traits.h"
+#include "core/evaluation/advice/alternatives_internal.h"
+#include "core/iteration/placement/degrees.h"
 
 #include <climits>
 #include <tuple>

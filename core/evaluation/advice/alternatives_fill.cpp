@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/alternatives_internal.h"
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/place.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/workload/model_math.h"
 
 namespace trainyard::detail {
 

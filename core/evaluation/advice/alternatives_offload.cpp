@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/alternatives_internal.h"
 
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/memory/off_gpu.h"
 #include "core/iteration/offload/layer_policy.h"
-#include "core/facts/plan/plan_io.h"
 
 namespace trainyard::detail {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a better part would buy: the second list of alternatives.h. Parts of one group answer the same wish in several
 // sizes ("1, 2, 4 nodes"), smallest first, so that a ranking can keep the one that pays most apiece.
+#include "core/base/words.h"
 #include "core/evaluation/advice/alternatives.h"
 #include "core/evaluation/advice/resources.h"
-#include "core/base/words.h"
 #include "core/facts/cluster/edits.h"
 #include "core/facts/hardware/gpu_name.h"
 

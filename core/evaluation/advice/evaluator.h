@@ -5,9 +5,9 @@
 // and is stopped on `settle`; a solver of orders of jobs is asked for no step of a drag. Results come through the
 // callback, on that thread, with the generation of their request.
 
+#include "core/base/newest_worker.h"
 #include "core/evaluation/advice/evaluate.h"
 #include "core/evaluation/advice/run_pool.h"
-#include "core/base/newest_worker.h"
 
 #include <atomic>
 #include <functional>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluation/advice/fixes_internal.h"
 #include "core/base/words.h"
-#include "core/facts/cluster/edits.h"
-#include "core/facts/cluster/likely_link.h"
+#include "core/evaluation/advice/fixes_internal.h"
 #include "core/evaluation/evaluate/problems/fix_of.h"
 #include "core/evaluation/evaluate/problems/idle_gpus.h"
+#include "core/facts/cluster/edits.h"
+#include "core/facts/cluster/likely_link.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/stage_source.h"

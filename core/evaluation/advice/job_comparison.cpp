@@ -2,8 +2,8 @@
 #include "core/evaluation/advice/job_comparison.h"
 
 #include "core/base/words.h"
-#include "core/facts/cluster/edits.h"
 #include "core/evaluation/evaluate/problems/job_problems.h"
+#include "core/facts/cluster/edits.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
 

@@ -19,14 +19,14 @@ std::vector<Fix> gpuMemoryFixes(const Workload &workload, Footprints &footprints
     std::vector<Fix> fixes { { label
             + (fitting.isTight ? " (" + plainText(100 * (1 - fitting.after.fill())) + " % headroom)" : ""),
         fitting.plan } };
-    for (const Rung &rung : rungs(*workload.plan, workload.model, workload.stack)) {
+    for (const MemorySaving &saving : memorySavings(*workload.plan, workload.model, workload.stack)) {
         if (fixes.size() == kMostMemoryFixes)
             break;
         Plan next = *workload.plan;
-        rung.apply(next);
+        saving.apply(next);
         auto plan = std::make_shared<const Plan>(std::move(next));
         if (*plan != *fitting.plan && footprints.of(plan).hasRoom())
-            fixes.push_back({ rung.name, std::move(plan) });
+            fixes.push_back({ saving.name, std::move(plan) });
     }
     return fixes;
 }

@@ -4,8 +4,8 @@
 #include "core/evaluation/advice/gpu_resources_internal.h"
 #include "core/facts/cluster/alike_pools.h"
 #include "core/facts/cluster/zone_links.h"
-#include "core/iteration/placement/activations_leave.h"
 #include "core/facts/plan/calibration.h"
+#include "core/iteration/placement/activations_leave.h"
 
 #include <algorithm>
 #include <array>

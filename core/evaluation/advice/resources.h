@@ -3,12 +3,13 @@
 // What a plan's hardware is made of, resource by resource: bandwidth and round trip of each link, NICs of each
 // datacenter, what each type of GPU can do, drives and ways to host memory, nodes of each pool. Each says how much of
 // it there is and makes plans with more of it, so that whoever asks what better parts would buy
-// (core/evaluation/advice/alternatives.h, core/planner/sensitivity) names and changes them alike. Pure functions, any thread.
+// (core/evaluation/advice/alternatives.h, core/planner/sensitivity) names and changes them alike. Pure functions, any
+// thread.
 
 #include "core/base/metric.h"
 #include "core/facts/catalogue/catalogue.h"
-#include "core/iteration/placement/layout.h"
 #include "core/facts/plan/plan.h"
+#include "core/iteration/placement/layout.h"
 
 #include <functional>
 #include <string>

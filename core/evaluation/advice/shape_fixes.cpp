@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/schedule/traits.h"
 #include "core/evaluation/advice/fixes_internal.h"
 #include "core/evaluation/evaluate/problems/fix_of.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/expert_spread.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/ranks.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <numeric>

@@ -2,12 +2,12 @@
 #include "core/evaluation/advice/sharing_limits.h"
 
 #include "core/evaluation/advice/sharing_shapes.h"
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/layouts/layered_problem.h"
 #include "core/iteration/layouts/placements.h"
-#include "core/systems/unequal_gpus/limits.h"
 #include "core/iteration/placement/place.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/workload/model_math.h"
+#include "core/systems/unequal_gpus/limits.h"
 
 #include <algorithm>
 #include <cmath>

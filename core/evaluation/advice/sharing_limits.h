@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The largest batch and the largest model that fit, as a plan shares out work and states. Where shares are made layer
-// by layer, or pinned by FLOPS, the equations of sharing say it (core/systems/unequal_gpus/limits.h): every rank at work,
-// micro-batches as small as they get. Else plans with more samples or more layers are placed and their memory is
+// by layer, or pinned by FLOPS, the equations of sharing say it (core/systems/unequal_gpus/limits.h): every rank at
+// work, micro-batches as small as they get. Else plans with more samples or more layers are placed and their memory is
 // counted, with everything computed again in the backward. Any thread.
 
 #include "core/evaluation/evaluate/run.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/sharing_shapes.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/placement/resolve.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>

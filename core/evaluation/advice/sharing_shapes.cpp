@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/sharing_shapes.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/layouts/layered_problem.h"
 #include "core/iteration/layouts/placements.h"
-#include "core/systems/unequal_gpus/baselines.h"
 #include "core/iteration/placement/place.h"
-#include "core/engine/schedule/traits.h"
+#include "core/systems/unequal_gpus/baselines.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fixes that are worth something only where they are faster: each is evaluated.
-#include "core/evaluation/advice/fixes_internal.h"
 #include "core/base/number_text.h"
+#include "core/evaluation/advice/fixes_internal.h"
 
 #include <algorithm>
 

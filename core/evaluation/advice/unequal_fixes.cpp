@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What would be faster on unequal GPUs: work by speed, or without the slow ones. Every plan is evaluated.
-#include "core/evaluation/advice/fixes_internal.h"
 #include "core/base/number_text.h"
-#include "core/facts/cluster/edits.h"
+#include "core/evaluation/advice/fixes_internal.h"
 #include "core/evaluation/evaluate/problems/fix_of.h"
 #include "core/evaluation/evaluate/problems/unequal_gpus.h"
+#include "core/facts/cluster/edits.h"
 #include "core/facts/hardware/gpu_name.h"
 #include "core/iteration/placement/stage_source.h"
 

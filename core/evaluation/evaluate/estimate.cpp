@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/evaluate/estimate.h"
 
-#include "core/iteration/iteration_costs/iteration_costs.h"
-#include "core/iteration/iteration_costs/layer_loop.h"
+#include "core/engine/schedule/traits.h"
+#include "core/evaluation/evaluate/closed_form_input.h"
+#include "core/evaluation/evaluate/feasibility.h"
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/cost/wan/wan_reduce.h"
-#include "core/evaluation/evaluate/feasibility.h"
-#include "core/evaluation/evaluate/sketch.h"
+#include "core/iteration/iteration_costs/iteration_costs.h"
+#include "core/iteration/iteration_costs/layer_loop.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/memory/bounded_memory.h"
 #include "core/iteration/placement/location_book.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 
@@ -62,7 +62,7 @@ Estimate layeredEstimate(const Workload &workload)
 }
 
 /// Of the slowest stage; what it exchanges across datacenters may differ between stages that are alike.
-double slowestEnd(const Workload &workload, const Sketch &made, const std::vector<SiteExchange> &across)
+double slowestEnd(const Workload &workload, const ClosedFormInput &made, const std::vector<SiteExchange> &across)
 {
     double slowest = 0;
     std::size_t kind = 0;
@@ -100,7 +100,7 @@ Estimate estimate(const Workload &workload)
         if (std::ranges::any_of(classes, isFuller))
             continue;
         const Workload &own = costers.view(pipelines);
-        const Sketch made = sketch(own, pipelines, costers.of(own));
+        const ClosedFormInput made = closedFormInput(own, pipelines, costers.of(own));
         const FormTime form = formTime(traitsOf(*workload.plan), made.pipeline);
         if (const Seconds iteration { form.seconds + slowestEnd(own, made, across) }; iteration > result.iteration)
             result = { iteration, form.bound };

@@ -7,9 +7,9 @@
 // and no bound.
 
 #include "core/base/units.h"
+#include "core/engine/schedule/closed_forms.h"
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/iteration/placement/resolve.h"
-#include "core/engine/schedule/closed_forms.h"
 
 namespace trainyard {
 

@@ -4,14 +4,14 @@
 // docs/metrics.md; a metric that does not apply is empty, never zero.
 
 #include "core/base/metric.h"
-#include "core/iteration/cost/wan/wan_use.h"
-#include "core/evaluation/evaluate/job_metrics.h"
-#include "core/iteration/memory/stage_bytes.h"
-#include "core/iteration/placement/layout.h"
-#include "core/facts/plan/plan.h"
-#include "core/iteration/prefill/fill_metrics.h"
-#include "core/iteration/model_states/optimizer_step.h"
 #include "core/engine/timeline/timeline.h"
+#include "core/evaluation/evaluate/job_metrics.h"
+#include "core/facts/plan/plan.h"
+#include "core/iteration/cost/wan/wan_use.h"
+#include "core/iteration/memory/stage_bytes.h"
+#include "core/iteration/model_states/optimizer_step.h"
+#include "core/iteration/placement/layout.h"
+#include "core/iteration/prefill/fill_metrics.h"
 
 #include <array>
 #include <cstdint>
@@ -113,8 +113,8 @@ struct Fix {
     PlanPtr plan; // the plan with the fix applied
 };
 
-/// Problems whose fixes have to be looked for, by placing or simulating plans that might be one (core/evaluation/advice/fixes.h).
-/// Of all others the problem says itself what would do.
+/// Problems whose fixes have to be looked for, by placing or simulating plans that might be one
+/// (core/evaluation/advice/fixes.h). Of all others the problem says itself what would do.
 enum class FixSearchKind : std::uint8_t {
     None,
     GpuMemory,

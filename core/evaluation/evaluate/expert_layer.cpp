@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/evaluate/expert_layer.h"
 
+#include "core/evaluation/evaluate/metrics/expert_metrics.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/cost/stage_coster.h"
-#include "core/evaluation/evaluate/metrics/expert_metrics.h"
 #include "core/iteration/placement/class_workload.h"
 
 namespace trainyard {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/evaluate/expert_places.h"
 
+#include "core/iteration/placement/stage_ranks.h"
 #include "core/systems/experts/fan_out.h"
 #include "core/systems/experts/loads.h"
-#include "core/iteration/placement/stage_ranks.h"
 
 #include <algorithm>
 #include <tuple>

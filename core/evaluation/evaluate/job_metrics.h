@@ -4,8 +4,8 @@
 // bytes and dollars; a metric that does not apply is empty. docs/many-models.md.
 
 #include "core/base/metric.h"
-#include "core/facts/plan/jobs.h"
 #include "core/engine/timeline/work.h"
+#include "core/facts/plan/jobs.h"
 
 #include <string>
 #include <vector>

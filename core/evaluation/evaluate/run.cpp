@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/evaluate/run.h"
 
-#include "core/iteration/iteration_costs/iteration_costs.h"
-#include "core/iteration/iteration_costs/task_count.h"
 #include "core/evaluation/evaluate/estimate.h"
 #include "core/evaluation/evaluate/feasibility.h"
 #include "core/evaluation/evaluate/jobs/evaluate_jobs.h"
@@ -14,13 +12,15 @@
 #include "core/evaluation/evaluate/problems/problems.h"
 #include "core/evaluation/evaluate/run_cache.h"
 #include "core/evaluation/evaluate/workspace_state.h"
+#include "core/facts/plan/validate.h"
+#include "core/iteration/iteration_costs/iteration_costs.h"
+#include "core/iteration/iteration_costs/task_count.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/layouts/shares.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/iteration/placement/shard_exchange.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/plan/validate.h"
 #include "core/iteration/prefill/bubble_fill.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 //   const auto score = run(plan, Depth::Score, {builtinCatalogue(), workspace});
 
 #include "core/base/error.h"
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/catalogue/catalogue.h"
 
 #include <limits>
 #include <memory>

@@ -4,10 +4,10 @@
 // because a drag changes durations far more often than shapes. And what the calls took, in counts that are the same on
 // every machine, for whoever may spend so much.
 
-#include "core/evaluation/evaluate/run.h"
-#include "core/iteration/prefill/arrivals.h"
 #include "core/engine/timeline/graph_cache.h"
 #include "core/engine/timeline/simulator.h"
+#include "core/evaluation/evaluate/run.h"
+#include "core/iteration/prefill/arrivals.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/memory_fit/fit.h"
 
-#include "core/iteration/iteration_costs/task_count.h"
 #include "core/base/number_text.h"
 #include "core/base/words.h"
 #include "core/evaluation/memory_fit/climb_internal.h"
-#include "core/iteration/placement/resolve.h"
 #include "core/facts/plan/plan_diff.h"
+#include "core/iteration/iteration_costs/task_count.h"
+#include "core/iteration/placement/resolve.h"
 
 #include <algorithm>
 #include <cmath>
@@ -75,9 +75,9 @@ public:
         const auto workload = resolve(start, m_catalogue);
         if (!m_fitting.before.hasRoom() && workload && workload->source.hasMemory) {
             const ChosenRungs chosen = Climb(start, m_fitting.before, m_footprints)
-                                           .choose(rungs(*start, workload->model, workload->stack), workspace);
+                                           .choose(memorySavings(*start, workload->model, workload->stack), workspace);
             m_reached = fitOf(chosen.size);
-            walk(chosen.rungs, workspace, onStep);
+            walk(chosen.memorySavings, workspace, onStep);
         }
         m_fitting.isCancelled = m_stop.stop_requested();
         m_fitting.fits = m_fitting.after.fits;
@@ -114,22 +114,22 @@ private:
         return best;
     }
 
-    LadderStep stepOf(const Rung &rung, bool isLast, EvaluationWorkspace *workspace) const
+    LadderStep stepOf(const MemorySaving &saving, bool isLast, EvaluationWorkspace *workspace) const
     {
         LadderStep step;
-        step.id = rung.id;
-        step.name = rung.name;
-        step.plan = withRung(m_fitting.plan, rung);
-        if (rung.aim == RungAim::RecomputeLayers && isLast)
+        step.id = saving.id;
+        step.name = saving.name;
+        step.plan = withSaving(m_fitting.plan, saving);
+        if (saving.aim == SavingAim::RecomputeLayers && isLast)
             step.plan = fewestLayers(step.plan);
-        if (step.plan->memory.recomputeLayers && rung.aim == RungAim::RecomputeLayers)
+        if (step.plan->memory.recomputeLayers && saving.aim == SavingAim::RecomputeLayers)
             step.name = "Recompute " + std::to_string(*step.plan->memory.recomputeLayers) + " layers of each stage";
         step.changes = describeDifferences(*m_fitting.plan, *step.plan);
         step.iterationTime = iterationTime(step.plan, workspace);
         return step;
     }
 
-    void walk(const std::vector<Rung> &chosen, EvaluationWorkspace *workspace,
+    void walk(const std::vector<MemorySaving> &chosen, EvaluationWorkspace *workspace,
         const std::function<void(const LadderStep &)> &onStep)
     {
         Metric last = iterationTime(m_fitting.plan, workspace);

@@ -1,13 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "Fit this model": climbs the memory ladder, cheapest rung first, until every GPU holds its stage with room to spare
-// and every node what has left its GPUs; then steps back off the rungs that a later one made needless. Of several
-// orders of the costlier rungs the one that trains fastest is kept. Each step says in a sentence what it frees, what it
-// costs and what it changes. Runs on the caller's thread; stops at a token between evaluations, with the steps so far.
+// "Fit this model": climbs the memory ladder, cheapest saving first, until every GPU holds its stage with room to spare
+// and every node what has left its GPUs; then steps back off the memorySavings that a later one made needless. Of
+// several orders of the costlier memorySavings the one that trains fastest is kept. Each step says in a sentence what
+// it frees, what it costs and what it changes. Runs on the caller's thread; stops at a token between evaluations, with
+// the steps so far.
 
 #include "core/evaluation/evaluate/run.h"
 #include "core/evaluation/memory_fit/footprint.h"
-#include "core/evaluation/memory_fit/rungs.h"
+#include "core/evaluation/memory_fit/memory_savings.h"
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +19,7 @@
 namespace trainyard {
 
 struct LadderStep {
-    std::string id, name; // of the rung
+    std::string id, name; // of the saving
     std::string
         sentence; // "Shard optimizer states (ZeRO-1): frees 23.1 GB per GPU; the iteration takes 1.42 s, as before (…)"
     PlanPtr plan; // with this step and those before it

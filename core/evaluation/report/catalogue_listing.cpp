@@ -2,9 +2,9 @@
 #include "core/evaluation/report/catalogue_listing.h"
 
 #include "core/base/number_text.h"
-#include "core/facts/catalogue/zone_network.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/text_table.h"
+#include "core/facts/catalogue/zone_network.h"
 #include "core/facts/workload/model_math.h"
 
 namespace trainyard {

@@ -3,11 +3,11 @@
 
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
-#include "core/facts/plan/plan_diff.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/metric_rows.h"
 #include "core/evaluation/report/text_table.h"
+#include "core/facts/plan/plan_diff.h"
 
 #include <algorithm>
 #include <charconv>

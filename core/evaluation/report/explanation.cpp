@@ -2,6 +2,7 @@
 #include "core/evaluation/report/explanation.h"
 
 #include "core/base/number_text.h"
+#include "core/engine/timeline/analysis.h"
 #include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/part_effects_internal.h"
@@ -9,7 +10,6 @@
 #include "core/evaluation/report/selection_table.h"
 #include "core/evaluation/report/text_table.h"
 #include "core/evaluation/report/track_names.h"
-#include "core/engine/timeline/analysis.h"
 
 #include <algorithm>
 #include <array>

@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// What a little more of a resource buys (why/shadow_prices.h, whose members these are).
+/// What a little more of a resource buys (core/planner/sensitivity/shadow_prices.h, whose members these are).
 struct PartPrice {
     std::string kind, unit; // "node-pair", "Gbit/s"
     double amount = 0, secondsSaved = 0, gain = 0, gainPerUnit = 0, elasticity = 0;
@@ -20,7 +20,8 @@ struct PartPrice {
     bool isLessFeasible = true, isKink = false, isReplanned = false;
 };
 
-/// The iteration with one part bettered (why/shadow_prices.h, advice/alternatives.h), as someone evaluated it.
+/// The iteration with one part bettered (core/planner/sensitivity/shadow_prices.h,
+/// core/evaluation/advice/alternatives.h), as someone evaluated it.
 struct PartEffect {
     std::string id, label; // "link:oregon-iowa:pair", "+1 Gbps per node pair, Oregon–Iowa"
     double iterationTime = 0; // seconds
@@ -29,7 +30,7 @@ struct PartEffect {
     std::optional<PartPrice> price = {}; // of a resource; not of what is only put elsewhere
 };
 
-/// GPUs that the plan would do without (why/shadow_prices.h).
+/// GPUs that the plan would do without (core/planner/sensitivity/shadow_prices.h).
 struct RetiredGpus {
     std::string sentence;
     int gpus = 0;

@@ -2,12 +2,12 @@
 #include "core/evaluation/report/html_report.h"
 #include "core/base/version.h"
 
-#include "core/facts/plan/embedded_plan.h"
-#include "core/facts/plan/plan_diff.h"
 #include "core/evaluation/report/html_tables_internal.h"
 #include "core/evaluation/report/markup.h"
 #include "core/evaluation/report/report_parts.h"
 #include "core/evaluation/report/report_style.h"
+#include "core/facts/plan/embedded_plan.h"
+#include "core/facts/plan/plan_diff.h"
 
 #include <algorithm>
 

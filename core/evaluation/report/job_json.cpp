@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The metrics of jobs as `evaluate --format json` prints them; metrics_schema.cpp describes them.
-#include "core/facts/plan/enum_names.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/json_internal.h"
+#include "core/facts/plan/enum_names.h"
 
 namespace trainyard {
 

@@ -3,9 +3,9 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
+#include "core/evaluation/report/text_table.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
-#include "core/evaluation/report/text_table.h"
 
 #include <algorithm>
 #include <set>

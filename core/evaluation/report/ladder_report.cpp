@@ -2,8 +2,8 @@
 #include "core/evaluation/report/ladder_report.h"
 
 #include "core/base/printable.h"
-#include "core/facts/plan/plan_diff.h"
 #include "core/evaluation/report/json_internal.h"
+#include "core/facts/plan/plan_diff.h"
 
 namespace trainyard {
 
@@ -16,7 +16,7 @@ Json changes(const PlanPtr &before, const PlanPtr &after)
 
 } // namespace
 
-std::string fittingTable(const Fitting &fitting, const Purchases &purchases)
+std::string fittingTable(const Fitting &fitting, const HeadroomUses &purchases)
 {
     std::string text = printable(fitting.summary) + "\n";
     int number = 0;
@@ -24,12 +24,12 @@ std::string fittingTable(const Fitting &fitting, const Purchases &purchases)
         text += "  " + std::to_string(++number) + ". " + printable(step.sentence) + "\n";
     if (!purchases.offers.empty())
         text += "Headroom suggestions\n";
-    for (const Purchase &offer : purchases.offers)
+    for (const HeadroomUse &offer : purchases.offers)
         text += "  " + printable(offer.sentence) + "\n";
     return text;
 }
 
-std::string fittingJson(const Fitting &fitting, const Purchases &purchases)
+std::string fittingJson(const Fitting &fitting, const HeadroomUses &purchases)
 {
     const Footprint &before = fitting.before, &after = fitting.after;
     const auto host = [](std::int64_t bytes, const Footprint &size) {
@@ -46,7 +46,7 @@ std::string fittingJson(const Fitting &fitting, const Purchases &purchases)
             { "iteration_time_s", finite(step.iterationTime) }, { "slowdown", finite(step.slowdown) },
             { "changes", step.changes } });
     }
-    for (const Purchase &offer : purchases.offers)
+    for (const HeadroomUse &offer : purchases.offers)
         json["buys"].push_back(
             { { "label", offer.label }, { "sentence", offer.sentence }, { "gain", finite(offer.gain) },
                 { "tokens_per_s", finite(offer.tokensPerSecond) }, { "device_bytes", offer.device },

@@ -4,13 +4,13 @@
 // good for.
 
 #include "core/evaluation/memory_fit/fit.h"
-#include "core/evaluation/memory_fit/purchases.h"
+#include "core/evaluation/memory_fit/headroom_uses.h"
 
 #include <string>
 
 namespace trainyard {
 
-[[nodiscard]] std::string fittingTable(const Fitting &fitting, const Purchases &purchases);
-[[nodiscard]] std::string fittingJson(const Fitting &fitting, const Purchases &purchases);
+[[nodiscard]] std::string fittingTable(const Fitting &fitting, const HeadroomUses &purchases);
+[[nodiscard]] std::string fittingJson(const Fitting &fitting, const HeadroomUses &purchases);
 
 } // namespace trainyard

@@ -2,11 +2,11 @@
 #include "core/evaluation/report/markdown_report.h"
 
 #include "core/base/number_text.h"
-#include "core/facts/plan/plan_diff.h"
 #include "core/evaluation/report/expert_text.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
 #include "core/evaluation/report/metric_rows.h"
+#include "core/facts/plan/plan_diff.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/report/metric_lookup.h"
 
-#include "core/facts/catalogue/catalogue.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/metrics_json.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <algorithm>
 #include <charconv>

@@ -3,8 +3,8 @@
 
 #include "core/base/number_text.h"
 #include "core/evaluation/evaluate/metrics/breakdown_entries.h"
-#include "core/facts/plan/job_schedulers.h"
 #include "core/evaluation/report/job_text.h"
+#include "core/facts/plan/job_schedulers.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/report/metrics_json.h"
 
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/json_internal.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <algorithm>
 

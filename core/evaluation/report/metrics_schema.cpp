@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// JSON Schema of what `evaluate --format json` prints (core/evaluation/report/metrics_json.cpp writes it). A metric that does not
-// apply to a plan is null.
+// JSON Schema of what `evaluate --format json` prints (core/evaluation/report/metrics_json.cpp writes it). A metric
+// that does not apply to a plan is null.
 #include "core/evaluation/report/metrics_json.h"
 
 #include "core/evaluation/report/json_internal.h"

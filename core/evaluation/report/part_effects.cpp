@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/report/part_effects_internal.h"
 
-#include "core/evaluation/advice/alternatives.h"
 #include "core/base/number_text.h"
+#include "core/evaluation/advice/alternatives.h"
 #include "core/evaluation/report/text_table.h"
 
 #include <algorithm>

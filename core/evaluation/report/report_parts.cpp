@@ -3,7 +3,6 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/facts/plan/job_schedulers.h"
 #include "core/evaluation/report/bars_svg.h"
 #include "core/evaluation/report/expert_text.h"
 #include "core/evaluation/report/gantt_svg.h"
@@ -12,6 +11,7 @@
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
 #include "core/evaluation/report/metric_rows.h"
+#include "core/facts/plan/job_schedulers.h"
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/report/catalogue_listing.h"
 
-#include "core/facts/plan/plan_io.h"
 #include "core/engine/schedule/traits.h"
+#include "core/facts/plan/plan_io.h"
 
 namespace trainyard {
 

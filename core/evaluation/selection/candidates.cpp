@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every data-parallel degree with every placement of its stages, by the search that also places a plan.
 #include "core/base/words.h"
+#include "core/evaluation/selection/candidates_internal.h"
 #include "core/facts/cluster/wan.h"
 #include "core/iteration/layouts/search_times.h"
-#include "core/evaluation/selection/candidates_internal.h"
 
 #include <algorithm>
 #include <limits>

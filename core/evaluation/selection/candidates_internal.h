@@ -3,8 +3,8 @@
 // Inside of selection: all placements of each degree, what each would cost, and why a datacenter gets no stage. Each
 // function is pure; the workload is the one that the selection resolved once.
 
-#include "core/iteration/placement/location_book.h"
 #include "core/evaluation/selection/selection.h"
+#include "core/iteration/placement/location_book.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/selection/selection.h"
 
+#include "core/evaluation/evaluate/estimate.h"
+#include "core/evaluation/selection/candidates_internal.h"
 #include "core/facts/cluster/wan.h"
 #include "core/iteration/cost/wan/wan_codec.h"
-#include "core/evaluation/evaluate/estimate.h"
 #include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/evaluation/selection/candidates_internal.h"
 
 #include <algorithm>
 

@@ -9,8 +9,8 @@
 //   const auto selection = selectDatacenters(plan, builtinCatalogue(), workspace, stop, {.objective =
 //   SelectionObjective::Cost});
 
-#include "core/evaluation/evaluate/run.h"
 #include "core/engine/schedule/closed_forms.h"
+#include "core/evaluation/evaluate/run.h"
 
 #include <string>
 #include <vector>

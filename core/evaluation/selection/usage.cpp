@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the GPUs of an option cost, and why a datacenter has none in it.
 #include "core/base/words.h"
-#include "core/iteration/cost/gpu_price.h"
 #include "core/evaluation/selection/candidates_internal.h"
+#include "core/iteration/cost/gpu_price.h"
 
 #include <algorithm>
 

@@ -3,11 +3,11 @@
 
 #include "core/base/number_text.h"
 #include "core/base/or_abort.h"
-#include "core/facts/catalogue/catalogue.h"
-#include "core/systems/experts/exchange.h"
-#include "core/facts/plan/enum_names.h"
 #include "core/evaluation/validation/embedded_files.h"
 #include "core/evaluation/validation/row_reader_internal.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/enum_names.h"
+#include "core/systems/experts/exchange.h"
 
 #include <algorithm>
 #include <sstream>

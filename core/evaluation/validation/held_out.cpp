@@ -2,8 +2,8 @@
 #include "core/evaluation/validation/held_out.h"
 
 #include "core/evaluation/evaluate/metrics/confidence.h"
-#include "core/iteration/placement/stage_source.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/iteration/placement/stage_source.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/printable.h"
 #include "core/base/words.h"
+#include "core/evaluation/validation/row_reader_internal.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/plan_io.h"
-#include "core/evaluation/validation/row_reader_internal.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 // What the readers of validation files share: JSON values checked key by key, every fault with file, JSON pointer and
 // what would be right. Private: include it in .cpp files only.
 
-#include "core/facts/plan/json_document_internal.h"
 #include "core/evaluation/validation/rows.h"
+#include "core/facts/plan/json_document_internal.h"
 
 #include <initializer_list>
 #include <optional>

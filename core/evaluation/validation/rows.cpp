@@ -3,9 +3,9 @@
 
 #include "core/base/printable.h"
 #include "core/base/text_file.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/metric_lookup.h"
 #include "core/evaluation/validation/row_reader_internal.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <filesystem>
 #include <set>

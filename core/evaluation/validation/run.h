@@ -3,8 +3,8 @@
 // Evaluates rows and compares what was measured with what the model says. Runs on threads of its own while it is
 // called; the catalogue is only read. A fitting program passes a catalogue of its own.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/validation/rows.h"
+#include "core/facts/catalogue/catalogue.h"
 
 #include <functional>
 #include <optional>

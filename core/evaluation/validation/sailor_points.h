@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sailor's published runs as its own closed form sees them (core/systems/unequal_gpus/sailor.h), with the layer times, memory and link
-// polynomials of its release: resources/validation/sailor_inputs.json, built in. Our cost model on the same runs is the
-// source `sailor_validation`. Values, read once and shared read-only by all threads.
+// Sailor's published runs as its own closed form sees them (core/systems/unequal_gpus/sailor.h), with the layer times,
+// memory and link polynomials of its release: resources/validation/sailor_inputs.json, built in. Our cost model on the
+// same runs is the source `sailor_validation`. Values, read once and shared read-only by all threads.
 
-#include "core/systems/unequal_gpus/sailor.h"
 #include "core/evaluation/validation/run.h"
+#include "core/systems/unequal_gpus/sailor.h"
 
 #include <map>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What was measured, and how far measured iteration times lay from the model's where the model's ranges had not seen
-// them (resources/catalog/confidence.json, written by scripts/validation). core/evaluation/evaluate/confidence reads a plan's
-// label from the one and its range from the other. Plain values.
+// them (resources/catalog/confidence.json, written by scripts/validation). core/evaluation/evaluate/confidence reads a
+// plan's label from the one and its range from the other. Plain values.
 
 #include <cstdint>
 #include <string>

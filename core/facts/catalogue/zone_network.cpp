@@ -29,8 +29,8 @@ ZoneLink readZoneLink(ObjectReader &reader)
     reader.text("from", link.from);
     reader.text("to", link.to);
     reader.text("machine", link.machine);
-    for (const auto &[key, coefficient] : { std::pair { "c0", &LinkCurve::c0 },
-             std::pair { "c1", &LinkCurve::c1 }, std::pair { "c2", &LinkCurve::c2 } }) {
+    for (const auto &[key, coefficient] : { std::pair { "c0", &LinkCurve::c0 }, std::pair { "c1", &LinkCurve::c1 },
+             std::pair { "c2", &LinkCurve::c2 } }) {
         reader.require(key, "a coefficient of GB/s");
         reader.figure(key, link.curve.*coefficient, kCoefficient);
     }

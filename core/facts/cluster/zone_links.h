@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// WAN links between zones that a network source of the catalogue has measured (core/facts/catalogue/zone_network.h): what a
-// pair of nodes reaches there, in place of what the link states, and what a byte costs.
+// WAN links between zones that a network source of the catalogue has measured (core/facts/catalogue/zone_network.h):
+// what a pair of nodes reaches there, in place of what the link states, and what a byte costs.
 
 #include "core/facts/plan/zones.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of core/facts/plan/keys/ as a list, for those that ask for one key by its path: the strategy panel, the forms of
-// the map, the tables of docs/plan-file.md. And two questions that the rows answer about plans. Any thread.
+// The rows of core/facts/plan/keys/ as a list, for those that ask for one key by its path: the strategy panel, the
+// forms of the map, the tables of docs/plan-file.md. And two questions that the rows answer about plans. Any thread.
 
 #include "core/facts/plan/keys/key.h"
 #include "core/facts/plan/plan.h"

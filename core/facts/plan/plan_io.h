@@ -15,8 +15,8 @@
 
 namespace trainyard {
 
-/// Parses a plan, or the one inside of a report (core/facts/plan/embedded_plan.h). `fileName` is for messages; `baseDir`
-/// resolves relative paths. Older versions are migrated.
+/// Parses a plan, or the one inside of a report (core/facts/plan/embedded_plan.h). `fileName` is for messages;
+/// `baseDir` resolves relative paths. Older versions are migrated.
 [[nodiscard]] ExpectedAll<Plan> parsePlan(
     std::string_view json, const std::string &fileName, const std::string &baseDir = {});
 [[nodiscard]] ExpectedAll<Plan> readPlan(const std::string &path, FileKinds kinds = FileKinds::RegularOnly);

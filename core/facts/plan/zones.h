@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Datacenters that are zones of a network source of the catalogue (core/facts/catalogue/zone_network.h): those whose id or
-// name is the zone's to the letter, so that no plan becomes one by chance.
+// Datacenters that are zones of a network source of the catalogue (core/facts/catalogue/zone_network.h): those whose id
+// or name is the zone's to the letter, so that no plan becomes one by chance.
 
 #include "core/facts/catalogue/zone_network.h"
 #include "core/facts/plan/plan.h"

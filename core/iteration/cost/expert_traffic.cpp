@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/cost/expert_traffic.h"
 
-#include "core/iteration/placement/recompute.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/recompute.h"
 
 namespace trainyard {
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/cost/stage_coster.h"
 
+#include "core/engine/schedule/traits.h"
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/cost/kernels/gemm.h"
 #include "core/iteration/cost/layer/predictors.h"
 #include "core/iteration/cost/layer/shard_traffic.h"
 #include "core/iteration/cost/layer/token_slices.h"
 #include "core/iteration/cost/measured_stage.h"
-#include "core/iteration/placement/layer_facts.h"
-#include "core/iteration/placement/shard_exchange.h"
-#include "core/engine/schedule/traits.h"
 #include "core/iteration/model_states/stage_parameters.h"
 #include "core/iteration/model_states/states_off_gpu.h"
-#include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/layer_facts.h"
+#include "core/iteration/placement/shard_exchange.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,9 +7,9 @@
 #include "core/iteration/cost/layer/layer_cost.h"
 #include "core/iteration/cost/layer/shard_runs.h"
 #include "core/iteration/cost/stage_costs.h"
+#include "core/iteration/model_states/stage_parameters.h"
 #include "core/iteration/placement/class_workload.h"
 #include "core/iteration/placement/recompute.h"
-#include "core/iteration/model_states/stage_parameters.h"
 
 namespace trainyard {
 

@@ -3,8 +3,8 @@
 // What the contributors of one class of pipelines know of each other's tasks: which task makes which result, and where
 // each operation lies on its device. Internal to core/iteration/graph.
 
-#include "core/iteration/graph/device_moves.h"
 #include "core/engine/timeline/graph_builder.h"
+#include "core/iteration/graph/device_moves.h"
 
 namespace trainyard {
 

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The parts of an iteration's graph, each a contributor for one class of pipelines: operations, activations that leave
-// and return, states off the GPU, transfers between datacenters, gradient sync and step. Internal to core/iteration/graph;
-// the list of them is in pipeline_graph.cpp.
+// and return, states off the GPU, transfers between datacenters, gradient sync and step. Internal to
+// core/iteration/graph; the list of them is in pipeline_graph.cpp.
 
 #include "core/iteration/graph/class_tasks.h"
 
@@ -30,9 +30,9 @@ private:
     void addSegmentTimes(ClassTable &table, std::size_t slot);
     [[nodiscard]] ExposedSeconds exposedIn(std::size_t slot, OpKind kind) const;
     void addPairTimes(ClassTable &table);
-    void addOps(GraphBuilder &builder, KeptWhole &kept, int device);
-    void addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device);
-    void addOp(GraphBuilder &builder, const Op &op, const Op *paired, KeptWhole &kept, int device);
+    void addOps(GraphBuilder &builder, RecomputeState &kept, int device);
+    void addPlainOps(GraphBuilder &builder, RecomputeState &kept, int device);
+    void addOp(GraphBuilder &builder, const Op &op, const Op *paired, RecomputeState &kept, int device);
     void addSegments(
         GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device);
     [[nodiscard]] std::uint32_t classOf(std::size_t slot, OpWork work) const

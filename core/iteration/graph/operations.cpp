@@ -158,7 +158,7 @@ void Operations::tasks(GraphBuilder &builder)
         const TaskId first = builder.taskCount();
         std::vector<TaskId> &begins = m_.begins.emplace_back();
         begins.reserve(m_.program.order[static_cast<std::size_t>(d)].size() + 1);
-        KeptWhole kept(m_.program, d, m_.costs.isRecomputing && !m_.pipeline.memory.empty());
+        RecomputeState kept(m_.program, d, m_.costs.isRecomputing && !m_.pipeline.memory.empty());
         if (isPlain)
             addPlainOps(builder, kept, d);
         else
@@ -168,7 +168,7 @@ void Operations::tasks(GraphBuilder &builder)
     }
 }
 
-void Operations::addOps(GraphBuilder &builder, KeptWhole &kept, int device)
+void Operations::addOps(GraphBuilder &builder, RecomputeState &kept, int device)
 {
     const Op *paired = nullptr; // a forward that shares its task with the backward that follows
     for (const Op &op : m_.program.order[static_cast<std::size_t>(device)]) {
@@ -180,7 +180,7 @@ void Operations::addOps(GraphBuilder &builder, KeptWhole &kept, int device)
 }
 
 /// The same where none is cut or paired and nobody asks where it lies: long pipelines have many.
-void Operations::addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device)
+void Operations::addPlainOps(GraphBuilder &builder, RecomputeState &kept, int device)
 {
     const GraphBuilder::Id resource = m_.compute[static_cast<std::size_t>(device)];
     const std::size_t first = m_.slot(device, 0);
@@ -201,7 +201,7 @@ void Operations::addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device)
     }
 }
 
-void Operations::addOp(GraphBuilder &builder, const Op &op, const Op *paired, KeptWhole &kept, int device)
+void Operations::addOp(GraphBuilder &builder, const Op &op, const Op *paired, RecomputeState &kept, int device)
 {
     const std::size_t slot = m_.slot(device, op.chunk);
     const GraphBuilder::Id resource = m_.compute[static_cast<std::size_t>(device)];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/graph/pipeline_graph.h"
 
-#include "core/iteration/graph/contributors.h"
 #include "core/engine/timeline/graph_cache.h"
+#include "core/iteration/graph/contributors.h"
 
 #include <algorithm>
 

@@ -5,12 +5,12 @@
 // (gradient reduction, optimizer, parameter gather). All times in nanoseconds. Each part is a contributor of its own
 // (contributors.h).
 
+#include "core/engine/schedule/program.h"
+#include "core/engine/timeline/task_graph.h"
 #include "core/iteration/graph/layer_loop_times.h"
 #include "core/iteration/graph/offload_times.h"
 #include "core/iteration/graph/state_times.h"
 #include "core/iteration/memory/op_memory.h"
-#include "core/engine/schedule/program.h"
-#include "core/engine/timeline/task_graph.h"
 
 #include <memory>
 #include <span>

@@ -3,7 +3,8 @@
 // What the graph builder needs to know of states that lie off the GPU: the optimizer step cut into the tasks of its
 // copies, processors and drives, and what moves layer by layer beside the operations. Their tasks have rows of their
 // own, begin with the operation that they belong to, and nothing waits for them: what they cost is in that operation's
-// time already. Plain values; core/iteration/iteration_costs/state_rows and core/iteration/iteration_costs/step_rows make them.
+// time already. Plain values; core/iteration/iteration_costs/state_rows and core/iteration/iteration_costs/step_rows
+// make them.
 
 #include "core/engine/timeline/timeline.h"
 

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/iteration_costs/iteration_costs.h"
 
-#include "core/iteration/iteration_costs/iteration_length.h"
-#include "core/iteration/iteration_costs/layer_loop.h"
-#include "core/iteration/iteration_costs/stack_order.h"
-#include "core/iteration/iteration_costs/state_rows.h"
-#include "core/iteration/iteration_costs/task_count.h"
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/cost/expert_traffic.h"
 #include "core/iteration/cost/wan/expert_wan.h"
 #include "core/iteration/cost/wan/wan_codec.h"
 #include "core/iteration/cost/wan/wan_reduce.h"
 #include "core/iteration/cost/wan/wan_traffic.h"
+#include "core/iteration/iteration_costs/iteration_length.h"
+#include "core/iteration/iteration_costs/layer_loop.h"
+#include "core/iteration/iteration_costs/stack_order.h"
+#include "core/iteration/iteration_costs/state_rows.h"
+#include "core/iteration/iteration_costs/task_count.h"
 #include "core/iteration/memory/in_flight_room.h"
 #include "core/iteration/offload/offload_plan.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/measured_pairs.h"
 #include "core/iteration/placement/recompute.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 

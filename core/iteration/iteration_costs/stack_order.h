@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The order of a plan's schedule as its software stack runs it.
 
-#include "core/iteration/placement/resolve.h"
 #include "core/engine/schedule/program.h"
+#include "core/iteration/placement/resolve.h"
 
 namespace trainyard {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/iteration_costs/task_count.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/offload/settings.h"
 #include "core/iteration/placement/activations_leave.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,8 +2,8 @@
 #include "core/iteration/job_shards/job_places.h"
 
 #include "core/base/words.h"
-#include "core/iteration/cost/layer/layer_cost.h"
 #include "core/facts/plan/job_schedulers.h"
+#include "core/iteration/cost/layer/layer_cost.h"
 #include "core/iteration/job_shards/shard_model.h"
 #include "core/iteration/model_states/states_off_gpu.h"
 

@@ -1,13 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Front door of the room: the jobs of a plan as work for core/systems/jobs. Each job is resolved like a plan of its own on one
-// GPU, so that times, bytes and FLOPs of its layers come from the same cost model as everything else; its model is cut
-// into shards by the memory of the smallest GPU of its host's that may run it (Hydra's pilot run, in closed form,
-// docs/many-models.md); GPUs, hosts and the ways between them are those of the cluster.
+// Front door of the room: the jobs of a plan as work for core/systems/jobs. Each job is resolved like a plan of its own
+// on one GPU, so that times, bytes and FLOPs of its layers come from the same cost model as everything else; its model
+// is cut into shards by the memory of the smallest GPU of its host's that may run it (Hydra's pilot run, in closed
+// form, docs/many-models.md); GPUs, hosts and the ways between them are those of the cluster.
 
 #include "core/facts/catalogue/catalogue.h"
-#include "core/systems/jobs/job_set.h"
 #include "core/iteration/placement/resolve.h"
+#include "core/systems/jobs/job_set.h"
 
 #include <memory>
 

@@ -2,15 +2,15 @@
 #include "core/iteration/job_shards/job_workloads.h"
 
 #include "core/base/words.h"
-#include "core/systems/jobs/run_jobs.h"
-#include "core/systems/jobs/served.h"
-#include "core/iteration/placement/resolve_model.h"
 #include "core/facts/plan/job_plan.h"
 #include "core/facts/plan/job_schedulers.h"
 #include "core/facts/plan/validate.h"
 #include "core/iteration/job_shards/coarse_units.h"
 #include "core/iteration/job_shards/job_places.h"
 #include "core/iteration/job_shards/join_nodes.h"
+#include "core/iteration/placement/resolve_model.h"
+#include "core/systems/jobs/run_jobs.h"
+#include "core/systems/jobs/served.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/job_shards/shard_model.h"
 
-#include "core/iteration/iteration_costs/iteration_costs.h"
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/cost/kernels/gemm.h"
 #include "core/iteration/cost/stage_coster.h"
+#include "core/iteration/iteration_costs/iteration_costs.h"
 #include "core/iteration/memory/chunk_memory.h"
-#include "core/iteration/placement/layer_facts.h"
 #include "core/iteration/model_states/stage_states.h"
 #include "core/iteration/model_states/states_off_gpu.h"
-#include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/layer_facts.h"
 
 #include <algorithm>
 #include <string_view>

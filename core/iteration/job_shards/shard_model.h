@@ -4,9 +4,9 @@
 // nothing divided, nothing recomputed and nothing off the GPU. A backward has its gradients while it runs and updates
 // at once, so none are kept between units. docs/many-models.md.
 
-#include "core/iteration/placement/ranks.h"
 #include "core/iteration/job_shards/job_workloads.h"
 #include "core/iteration/job_shards/partition.h"
+#include "core/iteration/placement/ranks.h"
 
 #include <map>
 #include <tuple>

@@ -2,13 +2,13 @@
 #include "core/iteration/layouts/dealt_pipelines.h"
 
 #include "core/base/words.h"
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/cost/wan/wan_traffic.h"
 #include "core/iteration/layouts/dealt_states.h"
 #include "core/iteration/layouts/replica_runs.h"
 #include "core/iteration/placement/class_workload.h"
 #include "core/iteration/placement/ranks.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <map>

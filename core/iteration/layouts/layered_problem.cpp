@@ -3,14 +3,14 @@
 
 #include "core/base/units.h"
 #include "core/base/words.h"
-#include "core/iteration/cost/stage_coster.h"
 #include "core/facts/hardware/gpu_name.h"
+#include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/layouts/dealt_states.h"
 #include "core/iteration/memory/layered_memory.h"
-#include "core/systems/unequal_gpus/layer_time.h"
+#include "core/iteration/model_states/stage_states.h"
 #include "core/iteration/placement/class_workload.h"
 #include "core/iteration/placement/layer_facts.h"
-#include "core/iteration/model_states/stage_states.h"
+#include "core/systems/unequal_gpus/layer_time.h"
 
 #include <algorithm>
 #include <cmath>

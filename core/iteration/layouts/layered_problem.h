@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A workload that accumulates layer by layer as numbers for core/systems/unequal_gpus: replicas that lie and are pinned alike, with
-// their times and memory by micro-batch, measured or else those of the cost model. docs/model.md, "Mixed GPUs".
+// A workload that accumulates layer by layer as numbers for core/systems/unequal_gpus: replicas that lie and are pinned
+// alike, with their times and memory by micro-batch, measured or else those of the cost model. docs/model.md, "Mixed
+// GPUs".
 
 #include "core/iteration/layouts/replica_runs.h"
 #include "core/systems/unequal_gpus/share_problem.h"

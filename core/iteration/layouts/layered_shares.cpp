@@ -4,11 +4,11 @@
 #include "core/base/words.h"
 #include "core/iteration/layouts/dealt_states.h"
 #include "core/iteration/layouts/layered_problem.h"
+#include "core/iteration/placement/ranks.h"
 #include "core/systems/unequal_gpus/baselines.h"
 #include "core/systems/unequal_gpus/layer_shards.h"
 #include "core/systems/unequal_gpus/layer_time.h"
 #include "core/systems/unequal_gpus/shares.h"
-#include "core/iteration/placement/ranks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who gets what under accumulation layer by layer, where every replica is one stage: the answer of core/systems/unequal_gpus as
-// classes of the layout. docs/model.md, "Mixed GPUs".
+// Who gets what under accumulation layer by layer, where every replica is one stage: the answer of
+// core/systems/unequal_gpus as classes of the layout. docs/model.md, "Mixed GPUs".
 
 #include "core/iteration/placement/resolve.h"
 

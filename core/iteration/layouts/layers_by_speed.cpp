@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/layouts/layers_by_speed.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/memory/bounded_memory.h"
 #include "core/iteration/placement/class_workload.h"
 #include "core/iteration/placement/place.h"
 #include "core/iteration/placement/ranks.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <cmath>

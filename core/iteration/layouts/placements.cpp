@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/layouts/placements.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/cost/wan/wan_reduce.h"
 #include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/layers_by_speed.h"
@@ -8,7 +9,6 @@
 #include "core/iteration/layouts/shares.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/layouts/search_times.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/facts/cluster/alike_pools.h"
 #include "core/iteration/cost/gpu_price.h"
 #include "core/iteration/cost/stage_coster.h"
@@ -10,7 +11,6 @@
 #include "core/iteration/memory/in_flight_room.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/iteration/cost/stage_coster.h"
 #include "core/facts/hardware/gpu_name.h"
+#include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/layouts/dealt_pipelines.h"
 #include "core/iteration/layouts/dealt_states.h"
 #include "core/iteration/layouts/layered_shares.h"

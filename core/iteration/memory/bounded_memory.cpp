@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/memory/bounded_memory.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/memory/in_flight_room.h"
 #include "core/iteration/memory/layered_memory.h"
 #include "core/iteration/memory/stage_memory.h"
 #include "core/iteration/placement/class_workload.h"
 #include "core/iteration/placement/layer_facts.h"
 #include "core/iteration/placement/recompute.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 

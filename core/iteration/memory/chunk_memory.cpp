@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/memory/chunk_memory.h"
 
+#include "core/engine/schedule/traits.h"
+#include "core/facts/workload/weight_shapes.h"
 #include "core/iteration/placement/ranks.h"
 #include "core/iteration/placement/recompute.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/engine/schedule/traits.h"
-#include "core/facts/workload/weight_shapes.h"
 
 #include <algorithm>
 

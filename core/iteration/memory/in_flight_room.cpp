@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/memory/in_flight_room.h"
 
-#include "core/iteration/placement/class_workload.h"
 #include "core/engine/schedule/traits.h"
 #include "core/iteration/model_states/stage_states.h"
+#include "core/iteration/placement/class_workload.h"
 
 #include <algorithm>
 #include <limits>

@@ -68,7 +68,7 @@ std::vector<Op> fullestOrder(const Program &program, int device)
 template <class Visit>
 void eachOp(const Program &program, int device, const OpMemory &memory, bool isRecomputing, Visit visit)
 {
-    KeptWhole kept(program, device, isRecomputing);
+    RecomputeState kept(program, device, isRecomputing);
     const bool isAsWritten = program.rule != OrderRule::OpportunisticForward;
     const std::vector<Op> reordered = isAsWritten ? std::vector<Op> {} : fullestOrder(program, device);
     const Op *paired = nullptr;

@@ -3,8 +3,8 @@
 // What a device holds that goes through its order of work, before anything has run, and the parts of the fullest moment
 // of either walk (core/engine/timeline/memory_walk.h).
 
-#include "core/iteration/memory/op_memory.h"
 #include "core/engine/timeline/memory_walk.h"
+#include "core/iteration/memory/op_memory.h"
 
 namespace trainyard {
 

@@ -3,9 +3,9 @@
 
 #include "core/base/units.h"
 #include "core/facts/hardware/host_spec.h"
+#include "core/iteration/model_states/stage_states.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/iteration/model_states/stage_states.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,10 +5,10 @@
 // here, and the walk over a timeline or over an order of work adds them up. Equations in docs/model.md, "Memory" and
 // "Activation offload".
 
+#include "core/engine/schedule/recompute_state.h"
+#include "core/engine/timeline/work.h"
 #include "core/iteration/memory/chunk_memory.h"
 #include "core/iteration/memory/stage_offload.h"
-#include "core/engine/schedule/kept_whole.h"
-#include "core/engine/timeline/work.h"
 
 #include <array>
 #include <memory>

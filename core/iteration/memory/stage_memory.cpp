@@ -2,8 +2,8 @@
 #include "core/iteration/memory/stage_memory.h"
 
 #include "core/base/units.h"
-#include "core/iteration/placement/layer_facts.h"
 #include "core/iteration/model_states/stage_states.h"
+#include "core/iteration/placement/layer_facts.h"
 
 #include <algorithm>
 #include <cstdio>

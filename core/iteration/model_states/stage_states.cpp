@@ -2,12 +2,12 @@
 #include "core/iteration/model_states/stage_states.h"
 
 #include "core/facts/hardware/host_spec.h"
+#include "core/facts/workload/weight_shapes.h"
+#include "core/iteration/model_states/stage_parameters.h"
+#include "core/iteration/model_states/states_off_gpu.h"
 #include "core/iteration/placement/activation_shape.h"
 #include "core/iteration/placement/class_workload.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/iteration/model_states/stage_parameters.h"
-#include "core/iteration/model_states/states_off_gpu.h"
-#include "core/facts/workload/weight_shapes.h"
 
 #include <algorithm>
 #include <functional>

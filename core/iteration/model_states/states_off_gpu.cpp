@@ -3,8 +3,8 @@
 
 #include "core/facts/hardware/host_spec.h"
 #include "core/facts/hardware/network_spec.h"
-#include "core/iteration/placement/shard_exchange.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/shard_exchange.h"
 
 #include <algorithm>
 

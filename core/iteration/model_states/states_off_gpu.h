@@ -4,8 +4,8 @@
 // processors and drives, what then lies elsewhere, and how long its step takes. Joins the plan to the formulas of
 // optimizer_step.h; equations in docs/model.md, "States off the GPU". Pure functions.
 
-#include "core/iteration/placement/resolve.h"
 #include "core/iteration/model_states/optimizer_step.h"
+#include "core/iteration/placement/resolve.h"
 
 namespace trainyard {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which activations of a stage leave the GPU, which are recomputed and which stay, by the published rules of
 // systems that mix the three: MEMO token by token, KARMA and ProTrain block by block. The rules, and the closed forms
-// of time and memory by which they decide; core/iteration/offload makes a timeline of what they say. Equations in docs/model.md,
-// "Policies of activations"; pure functions.
+// of time and memory by which they decide; core/iteration/offload makes a timeline of what they say. Equations in
+// docs/model.md, "Policies of activations"; pure functions.
 
 #include "core/base/units.h"
 

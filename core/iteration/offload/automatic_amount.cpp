@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/offload/automatic_amount.h"
 
+#include "core/engine/timeline/graph_cache.h"
+#include "core/engine/timeline/simulator.h"
 #include "core/iteration/memory/live_memory.h"
 #include "core/iteration/offload/segments.h"
 #include "core/iteration/placement/recompute.h"
-#include "core/engine/timeline/graph_cache.h"
-#include "core/engine/timeline/simulator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -157,7 +157,7 @@ private:
         const OpMemory memory(m_chunks, &cut.bytes, { m_whole.splitsBackward, !m_pipeline.pairs.empty() });
         RehearsalRule rule = m_rule;
         rule.memory = &memory;
-        rule.kept = KeptWhole(m_pipeline.program, m_stage.stage, recomputesAnything(*m_stage.view->plan));
+        rule.kept = RecomputeState(m_pipeline.program, m_stage.stage, recomputesAnything(*m_stage.view->plan));
         const Rehearsal rehearsal = rehearse(beginning(), cut.segments, rule);
         m_owner.m_tasks += rehearsal.tasks;
         if (rehearsal.isLate)

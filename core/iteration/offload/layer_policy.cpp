@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/offload/layer_policy.h"
 
+#include "core/engine/schedule/traits.h"
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/memory/chunk_memory.h"
 #include "core/iteration/memory/in_flight_room.h"
 #include "core/iteration/offload/activation_policies.h"
 #include "core/iteration/offload/settings.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/plan/plan_io.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>

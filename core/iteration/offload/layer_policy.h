@@ -4,10 +4,10 @@
 // again, what stays, with the room that the stage's micro-batches in flight share. Equations in docs/model.md,
 // "Policies of activations"; pure functions.
 
+#include "core/engine/schedule/program.h"
 #include "core/iteration/graph/offload_times.h"
 #include "core/iteration/memory/stage_offload.h"
 #include "core/iteration/offload/modules.h"
-#include "core/engine/schedule/program.h"
 
 #include <string>
 #include <vector>

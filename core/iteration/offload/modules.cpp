@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/offload/modules.h"
 
+#include "core/facts/workload/saved_tensors.h"
 #include "core/iteration/memory/chunk_memory.h"
 #include "core/iteration/placement/activations_leave.h"
-#include "core/facts/workload/saved_tensors.h"
 
 namespace trainyard {
 

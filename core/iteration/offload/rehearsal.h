@@ -25,7 +25,7 @@ struct RehearsalRule {
     double tolerance = 1e-3;
     /// What the operations hold, to keep a timeline that memory can be counted from; nullptr: it is not kept.
     const OpMemory *memory = nullptr;
-    std::optional<KeptWhole> kept; // of the stage, where there is `memory`
+    std::optional<RecomputeState> kept; // of the stage, where there is `memory`
 };
 
 /// `segments`: of each chunk, with times of moves at the rates that the stage can count on.

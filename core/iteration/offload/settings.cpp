@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/offload/settings.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/facts/hardware/network_spec.h"
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/plan/plan_io.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 // What each stage did and when in an iteration that keeps every activation: the timetable that a stage which offloads
 // must keep to. Pure functions.
 
-#include "core/iteration/graph/pipeline_graph.h"
 #include "core/engine/timeline/timeline.h"
+#include "core/iteration/graph/pipeline_graph.h"
 
 #include <vector>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a plan makes of the activations of its model, resolved once: cost and memory count by it.
 
-#include "core/iteration/placement/resolve.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/resolve.h"
 
 namespace trainyard {
 

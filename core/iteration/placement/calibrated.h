@@ -4,8 +4,8 @@
 // workload, absent where a plan has none: nothing global changes, and a plan without factors costs nothing.
 
 #include "core/facts/network/collectives.h"
-#include "core/iteration/placement/resolve.h"
 #include "core/facts/plan/calibration.h"
+#include "core/iteration/placement/resolve.h"
 
 #include <list>
 

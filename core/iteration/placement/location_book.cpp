@@ -2,10 +2,10 @@
 #include "core/iteration/placement/location_book.h"
 
 #include "core/base/words.h"
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/placement/expert_spread.h"
 #include "core/iteration/placement/place.h"
 #include "core/iteration/placement/ranks.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>

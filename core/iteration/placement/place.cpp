@@ -2,8 +2,8 @@
 #include "core/iteration/placement/place.h"
 
 #include "core/base/words.h"
-#include "core/iteration/placement/location_book.h"
 #include "core/engine/schedule/traits.h"
+#include "core/iteration/placement/location_book.h"
 
 #include <algorithm>
 #include <limits>

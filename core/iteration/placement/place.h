@@ -5,9 +5,9 @@
 // WAN); or whole pipelines stay in a datacenter and gradients cross. Ranks fill nodes in the order tensor, context,
 // data, pipeline; a tensor group stays in one node where it can, a replica of a stage in one pool.
 
+#include "core/engine/schedule/chunks.h"
 #include "core/iteration/placement/block_search.h"
 #include "core/iteration/placement/resolve.h"
-#include "core/engine/schedule/chunks.h"
 
 namespace trainyard {
 

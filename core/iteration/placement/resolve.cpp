@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/placement/resolve.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/facts/cluster/zone_links.h"
+#include "core/facts/plan/validate.h"
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/placement/calibrated.h"
 #include "core/iteration/placement/resolve_model.h"
-#include "core/facts/plan/validate.h"
-#include "core/engine/schedule/traits.h"
-#include "core/facts/workload/model_math.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/placement/shard_exchange.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,9 +6,9 @@
 // 2407.21783, keeps gradients sharded in an interleaved pipeline so). What that costs: cost/shard_runs.h;
 // docs/model.md, "Layers".
 
+#include "core/engine/schedule/program.h"
 #include "core/facts/hardware/stack_spec.h"
 #include "core/facts/plan/plan.h"
-#include "core/engine/schedule/program.h"
 
 namespace trainyard {
 

@@ -4,13 +4,13 @@
 // 2411.14458). Training is never touched: its spans are read, prefill gets tracks of its own. Pure but for reading a
 // trace file.
 
+#include "core/engine/timeline/timeline.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/memory/stage_bytes.h"
 #include "core/iteration/placement/resolve.h"
 #include "core/iteration/prefill/arrivals.h"
 #include "core/iteration/prefill/fill_metrics.h"
 #include "core/iteration/prefill/free_windows.h"
-#include "core/engine/timeline/timeline.h"
 
 #include <optional>
 #include <stop_token>

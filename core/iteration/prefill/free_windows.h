@@ -4,8 +4,8 @@
 // timeline; pure functions of values. An iteration repeats, so a window may run on from its end into the next one; the
 // run of some jobs does not.
 
-#include "core/iteration/placement/layout.h"
 #include "core/engine/timeline/timeline.h"
+#include "core/iteration/placement/layout.h"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/prefill/served_model.h"
 
-#include "core/iteration/cost/kernels/grouped_gemm.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/cost/kernels/grouped_gemm.h"
 
 #include <algorithm>
 

@@ -62,7 +62,7 @@ void DriftWatch::forgetPlan()
     m_isTold = false;
 }
 
-void DriftWatch::add(const StepFacts &facts, const WatchedPlan &watched, const Sentences &say, AlarmBook &book)
+void DriftWatch::add(const StepFacts &facts, const WatchedPlan &watched, const Sentences &say, AlarmList &book)
 {
     if (!watched.plan() || facts.isWarmUp || !(facts.figures.seconds > 0))
         return;

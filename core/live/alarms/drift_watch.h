@@ -4,7 +4,7 @@
 // accepted factors. Told where steps lie outside the calibration's own error for long, with the part that is furthest
 // off, as long as no rank and no link is known to cause it.
 
-#include "core/live/alarms/alarm_book.h"
+#include "core/live/alarms/alarm_list.h"
 #include "core/live/alarms/level_watch.h"
 #include "core/live/alarms/sentences.h"
 
@@ -18,7 +18,7 @@ public:
         : m_options(options)
     {
     }
-    void add(const StepFacts &facts, const WatchedPlan &watched, const Sentences &say, AlarmBook &book);
+    void add(const StepFacts &facts, const WatchedPlan &watched, const Sentences &say, AlarmList &book);
     void forgetPlan();
 
 private:

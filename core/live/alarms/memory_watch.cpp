@@ -38,7 +38,7 @@ double trendOf(const std::vector<double> &values)
 } // namespace
 
 void MemoryWatch::look(
-    const Recording &recording, const std::vector<Seen> &steps, double capacity, const Sentences &say, AlarmBook &book)
+    const Recording &recording, const std::vector<Seen> &steps, double capacity, const Sentences &say, AlarmList &book)
 {
     m_steps.insert(m_steps.end(), steps.begin(), steps.end());
     if (m_steps.size() > kMostHeldSteps)
@@ -128,7 +128,7 @@ std::optional<std::size_t> MemoryWatch::growthOf(const Track &track) const
     return std::nullopt;
 }
 
-void MemoryWatch::judge(Track &track, double capacity, const Sentences &say, AlarmBook &book)
+void MemoryWatch::judge(Track &track, double capacity, const Sentences &say, AlarmList &book)
 {
     const std::string whose = track.rank >= 0 ? say.rank(track.rank)
         : track.where.empty()                 ? "the fullest GPU"

@@ -4,7 +4,7 @@
 // it: Mann and Kendall's test), and what is near its GPU's capacity. Looks at samples that it has not seen alone, and
 // keeps 64 values of each of 20,000 series at most.
 
-#include "core/live/alarms/alarm_book.h"
+#include "core/live/alarms/alarm_list.h"
 #include "core/live/alarms/sentences.h"
 
 #include <map>
@@ -25,7 +25,7 @@ public:
     };
     /// `capacity`: bytes of a GPU; 0: not known.
     void look(const Recording &recording, const std::vector<Seen> &steps, double capacity, const Sentences &say,
-        AlarmBook &book);
+        AlarmList &book);
     [[nodiscard]] double peakOf(std::int64_t step) const; // bytes, of the fullest; NaN: not told
 
 private:
@@ -42,7 +42,7 @@ private:
         bool isGrowing = false, isNear = false;
     };
     void take(Track &track, const SampleSeries &series);
-    void judge(Track &track, double capacity, const Sentences &say, AlarmBook &book);
+    void judge(Track &track, double capacity, const Sentences &say, AlarmList &book);
     /// Index of the first point of what grows to the last one; empty: nothing does, surely.
     [[nodiscard]] std::optional<std::size_t> growthOf(const Track &track) const;
 

@@ -23,7 +23,7 @@ bool SilenceWatch::isSilent(int rank) const
 }
 
 void SilenceWatch::look(
-    const std::vector<Heard> &heard, Moment now, double stepSeconds, const Sentences &say, AlarmBook &book)
+    const std::vector<Heard> &heard, Moment now, double stepSeconds, const Sentences &say, AlarmList &book)
 {
     Moment latest = 0;
     for (const Heard &one : heard) {
@@ -74,7 +74,7 @@ void SilenceWatch::look(
             one.until = std::max<Moment>(1, now);
 }
 
-void SilenceWatch::lookAtAll(Moment now, double least, const Sentences &say, AlarmBook &book)
+void SilenceWatch::lookAtAll(Moment now, double least, const Sentences &say, AlarmList &book)
 {
     const std::pair<const std::pair<int, std::string>, Voice> *first = nullptr;
     Moment latest = 0;
@@ -114,7 +114,7 @@ void SilenceWatch::lookAtAll(Moment now, double least, const Sentences &say, Ala
 }
 
 void SilenceWatch::tell(
-    const std::string &host, const std::vector<int> &silent, bool isWholeHost, const Sentences &say, AlarmBook &book)
+    const std::string &host, const std::vector<int> &silent, bool isWholeHost, const Sentences &say, AlarmList &book)
 {
     const auto add = [&](const std::string &place, std::string subject, std::vector<int> ranks) {
         if (book.holding(AlarmKind::Silent, place))

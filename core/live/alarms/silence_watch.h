@@ -5,7 +5,7 @@
 // looks whose ranks wait in a collective for one that died, that is told once, with who was the first. Ranks that were
 // heard only once are not missed.
 
-#include "core/live/alarms/alarm_book.h"
+#include "core/live/alarms/alarm_list.h"
 #include "core/live/alarms/sentences.h"
 
 #include <map>
@@ -19,7 +19,7 @@ public:
     {
     }
     /// `stepSeconds`: of the latest steps; 0: not known.
-    void look(const std::vector<Heard> &heard, Moment now, double stepSeconds, const Sentences &say, AlarmBook &book);
+    void look(const std::vector<Heard> &heard, Moment now, double stepSeconds, const Sentences &say, AlarmList &book);
     [[nodiscard]] bool isSilent(int rank) const; // while others are heard
 
 private:
@@ -30,9 +30,9 @@ private:
         int times = 0;
         bool isSilent = false;
     };
-    void lookAtAll(Moment now, double least, const Sentences &say, AlarmBook &book);
+    void lookAtAll(Moment now, double least, const Sentences &say, AlarmList &book);
     void tell(const std::string &host, const std::vector<int> &silent, bool isWholeHost, const Sentences &say,
-        AlarmBook &book);
+        AlarmList &book);
 
     double m_silentSteps = 3;
     std::map<std::pair<int, std::string>, Voice> m_voices; // by rank and host

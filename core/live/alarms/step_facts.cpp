@@ -3,11 +3,11 @@
 
 #include "core/base/median.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/live/alarms/link_waits.h"
 #include "core/runs/overlay/curve_predictions.h"
-#include "core/runs/overlay/told_job.h"
+#include "core/runs/overlay/reported_job.h"
 #include "core/runs/overlay/work_of_ranks.h"
 #include "core/runs/telemetry/sample_names.h"
-#include "core/live/alarms/link_waits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -98,7 +98,7 @@ WatchedPlan watchedPlan(const RunOverlay &overlay, const LinkRates *links, bool 
     if (hasSpans)
         watched.likes = likesOf(run, watched.map);
     const StepWork work = workOf({ &run, overlay.evaluation.get(), &watched.map });
-    const ToldJob job = toldJob(*run.recording);
+    const ReportedJob job = reportedJob(*run.recording);
     const double gpus = job.ranks > 0 ? job.ranks : work.isOfPlan ? overlay.evaluation->metrics.gpusUsed : 0;
     watched.tokensPerSequence = work.tokens * gpus;
     watched.batch = work.samplesOf(run.steps.empty() ? 0 : run.steps.back().number);

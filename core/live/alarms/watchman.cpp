@@ -4,10 +4,10 @@
 #include "core/base/median.h"
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/live/alarms/drift_watch.h"
-#include "core/live/alarms/like_links.h"
 #include "core/live/alarms/memory_watch.h"
-#include "core/live/alarms/place_watch.h"
+#include "core/live/alarms/peer_links.h"
 #include "core/live/alarms/silence_watch.h"
+#include "core/live/alarms/step_alarms.h"
 #include "core/live/alarms/step_facts.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct Watchman::Private {
         , places(asked)
         , drift(asked)
         , memory(asked.errors)
-        , likeLinks(asked.leastSteps)
+        , peerLinks(asked.leastSteps)
         , silence(asked.silentSteps)
     {
         constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -108,11 +108,11 @@ struct Watchman::Private {
     }
 
     WatchOptions options;
-    AlarmBook book;
-    PlaceWatch places;
+    AlarmList book;
+    StepAlarms places;
     DriftWatch drift;
     MemoryWatch memory;
-    LikeLinks likeLinks;
+    PeerLinks peerLinks;
     SilenceWatch silence;
     EvaluationPtr evaluation;
     std::optional<LinkRates> links;
@@ -161,7 +161,7 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
     if (d->figures.size() > kMostFigures)
         thin(d->figures);
     if (!seen.empty())
-        d->likeLinks.look(overlay, static_cast<int>(seen.size()), say, d->book);
+        d->peerLinks.look(overlay, static_cast<int>(seen.size()), say, d->book);
     d->places.settle(say, d->book, heard.empty());
     d->silence.look(heard, now, d->places.stepSeconds(), say, d->book);
     for (Alarm &alarm : d->book.all())

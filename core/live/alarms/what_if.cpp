@@ -3,8 +3,8 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/facts/cluster/edits.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/cluster/edits.h"
 #include "core/live/alarms/restart.h"
 #include "core/live/alarms/sentences.h"
 #include "core/live/alarms/what_if_plans.h"

@@ -2,8 +2,8 @@
 #include "core/live/alarms/what_if_plans.h"
 
 #include "core/base/number_text.h"
-#include "core/facts/cluster/edits.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/cluster/edits.h"
 #include "core/facts/plan/calibration.h"
 
 #include <algorithm>

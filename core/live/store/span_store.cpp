@@ -115,7 +115,7 @@ void SpanStore::takeSteps(StoredRank &to, const Batch &batch, const RankRecordin
             continue;
         }
         const auto answer = to.steps.add({ step.number, *start, *end }, m_limits.reorder);
-        (answer.taken == StepBook::Taken::Again ? sums.duplicates : sums.events) += 1;
+        (answer.taken == StepHistory::Taken::Again ? sums.duplicates : sums.events) += 1;
         hear(to, batch, *end);
         if (answer.wentBack > 0)
             note("The clock of rank " + std::to_string(rank.rank) + " went back by "

@@ -7,7 +7,7 @@
 #include "core/live/decoders/interner.h"
 #include "core/live/store.h"
 #include "core/live/store/settled_list.h"
-#include "core/live/store/step_book.h"
+#include "core/live/store/step_history.h"
 
 #include <deque>
 #include <map>
@@ -50,7 +50,7 @@ struct StoredStream {
 
 struct StoredRank {
     RankRecording rank; // without events
-    StepBook steps;
+    StepHistory steps;
     std::deque<StoredStream> streams;
     std::map<std::tuple<std::string, bool, std::int64_t, std::int64_t>, std::uint32_t> streamIndex;
     SettledList<StoredCollective> collectives;

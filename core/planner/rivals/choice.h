@@ -5,14 +5,14 @@
 // datacenter tensor degrees differ between whole pipelines only. Where a choice is more than that, the nearest plan is
 // made and told.
 
-#include "core/planner/rivals/view.h"
+#include "core/planner/rivals/planner_input.h"
 
 #include <optional>
 
 namespace trainyard::rivals {
 
 struct Replicas { // equal ones of a stage
-    int site = 0; // of the view
+    int site = 0; // of PlannerInput::sites
     int tensor = 1;
     int count = 0;
     bool operator==(const Replicas &) const = default;
@@ -33,18 +33,18 @@ struct Choice {
     double usd = 0; // of an iteration, likewise; 0 where it counts none
 };
 
-struct Expressed {
+struct ChoiceAsPlan {
     PlanPtr plan; // null: no plan comes near
     std::string lost; // what of the choice the plan does not say, one clause; empty: nothing
 };
 
 /// The plan with the choice in it: schedule 1F1B, machines that the choice leaves out are not there, all else as it
 /// was.
-[[nodiscard]] Expressed express(const Choice &choice, const View &view, const PlanPtr &plan);
+[[nodiscard]] ChoiceAsPlan choiceToPlan(const Choice &choice, const PlannerInput &input, const PlanPtr &plan);
 
 /// GPUs that the choice uses.
 [[nodiscard]] int gpusOf(const Choice &choice);
 /// Of those, what a second costs.
-[[nodiscard]] double usdPerSecond(const Choice &choice, const View &view);
+[[nodiscard]] double usdPerSecond(const Choice &choice, const PlannerInput &input);
 
 } // namespace trainyard::rivals

@@ -6,8 +6,8 @@
 //
 // [F] found in the released code of Sailor (eth-easl/sailor at cf2c8e3), which has the others' planners too; [I] ours.
 
-#include "core/systems/unequal_gpus/sailor.h"
 #include "core/planner/rivals/choice.h"
+#include "core/systems/unequal_gpus/sailor.h"
 
 #include <cstddef>
 #include <optional>
@@ -35,7 +35,7 @@ inline constexpr std::size_t kMostChoices = 200;
 /// batch [F].
 ///   T = sum t + (M - 1) max t + sum of boundaries + 2 (D - 1) / D S / rate. No memory model [F].
 /// Left out: the search for the placement of ranks, which its release leaves out for unequal clusters too [F].
-[[nodiscard]] Ranking byAmp(const View &view, const std::stop_token &stop = {});
+[[nodiscard]] Ranking byAmp(const PlannerInput &input, const std::stop_token &stop = {});
 
 /// Metis (ATC 2024): every order of the kinds of GPUs x device groups of a power of two x (data, tensor) x micro-batch;
 /// layers by the speed of stages, moved where memory is short in at most three tries [F].
@@ -44,7 +44,7 @@ inline constexpr std::size_t kMostChoices = 200;
 /// plan has one data-parallel degree; its constant times of the optimizer and of synchronising; memory that was
 /// profiled, here states and activations of a stage as they are counted (its factor of five on profiled memory has no
 /// meaning for those).
-[[nodiscard]] Ranking byMetis(const View &view, const std::stop_token &stop = {});
+[[nodiscard]] Ranking byMetis(const PlannerInput &input, const std::stop_token &stop = {});
 
 /// FlashFlex (HexiScale, 2409.01143): pipelines, then stages, then tensor groups by a hierarchical partition of the
 /// graph of GPUs; layers by memory; closed formulas with peak FLOP/s [F]:
@@ -53,22 +53,23 @@ inline constexpr std::size_t kMostChoices = 200;
 ///   Micro-batches of 1 [F]. Left out: the graph partitioner itself (METIS); GPUs are cut into equal pipelines, each of
 /// whole machines where it can be, stages of a machine or a power of two of its GPUs: what its partition gives on
 /// clusters of equal machines. Pipelines of unlike shape, of which a plan has none but by kind.
-[[nodiscard]] Ranking byFlashFlex(const View &view, const std::stop_token &stop = {});
+[[nodiscard]] Ranking byFlashFlex(const PlannerInput &input, const std::stop_token &stop = {});
 
 /// Sailor (SOSP 2025, 2504.17096): P stages of equal layers, the rest to the last ones; micro-batch; tensor degree of
 /// each stage and kind: the least that fits, then doubled while that is 1.5 times as fast (H2); D falling until it no
 /// longer gets better (H3, H4; rising where cost counts); data-parallel inside a region, pipeline across regions (H5),
 /// zones of a region as one (H6); which kinds serve a stage by its dynamic programme over what is left of the GPUs [F].
-///   T and memory: core/systems/unequal_gpus/sailor.h; cost: seconds x price of the GPUs + bytes between datacenters x their price.
+///   T and memory: core/systems/unequal_gpus/sailor.h; cost: seconds x price of the GPUs + bytes between datacenters x
+///   their price.
 /// Counts of replicas of a kind go in eighths of D, of three kinds and more in quarters, and it ends after eight
 /// million combinations [I]; the release tries each count and takes minutes.
-[[nodiscard]] Ranking bySailor(const View &view, const Wishes &wishes = {}, const std::stop_token &stop = {});
+[[nodiscard]] Ranking bySailor(const PlannerInput &input, const Wishes &wishes = {}, const std::stop_token &stop = {});
 
 /// Seconds of a choice by these formulas, for tests; infinite where it is none of theirs.
-[[nodiscard]] double ampSeconds(const Choice &choice, const View &view);
-[[nodiscard]] double metisSeconds(const Choice &choice, const View &view);
-[[nodiscard]] double flashFlexSeconds(const Choice &choice, const View &view);
+[[nodiscard]] double ampSeconds(const Choice &choice, const PlannerInput &input);
+[[nodiscard]] double metisSeconds(const Choice &choice, const PlannerInput &input);
+[[nodiscard]] double flashFlexSeconds(const Choice &choice, const PlannerInput &input);
 /// Sailor's prediction, memory and all; empty where it cannot be made.
-[[nodiscard]] std::optional<sailor::Prediction> sailorPrediction(const Choice &choice, const View &view);
+[[nodiscard]] std::optional<sailor::Prediction> sailorPrediction(const Choice &choice, const PlannerInput &input);
 
 } // namespace trainyard::rivals

@@ -11,35 +11,36 @@ namespace trainyard {
 
 namespace {
 
-rivals::Ranking rankingBy(Rival rival, const rivals::View &view, const RivalWishes &wishes, const std::stop_token &stop)
+rivals::Ranking rankingBy(
+    Rival rival, const rivals::PlannerInput &input, const RivalWishes &wishes, const std::stop_token &stop)
 {
     switch (rival) {
     case Rival::Sailor:
-        return rivals::bySailor(view, { wishes.wantsCheap, wishes.mostUsd, wishes.mostSeconds }, stop);
+        return rivals::bySailor(input, { wishes.wantsCheap, wishes.mostUsd, wishes.mostSeconds }, stop);
     case Rival::Amp:
-        return rivals::byAmp(view, stop);
+        return rivals::byAmp(input, stop);
     case Rival::Metis:
-        return rivals::byMetis(view, stop);
+        return rivals::byMetis(input, stop);
     case Rival::FlashFlex:
-        return rivals::byFlashFlex(view, stop);
+        return rivals::byFlashFlex(input, stop);
     }
     return {};
 }
 
 /// Those that count no cost count that of their GPUs, where it is asked for.
-void orderByCost(rivals::Ranking &ranking, const rivals::View &view)
+void orderByCost(rivals::Ranking &ranking, const rivals::PlannerInput &input)
 {
     for (rivals::Choice &choice : ranking.choices)
         if (choice.usd == 0)
-            choice.usd = choice.seconds * usdPerSecond(choice, view);
+            choice.usd = choice.seconds * usdPerSecond(choice, input);
     std::ranges::stable_sort(ranking.choices, {}, &rivals::Choice::usd);
 }
 
-std::string sentence(const rivals::Ranking &ranking, const rivals::Expressed &expressed, std::size_t passedOver)
+std::string sentence(const rivals::Ranking &ranking, const rivals::ChoiceAsPlan &made, std::size_t passedOver)
 {
     std::string text = ranking.rule;
-    if (!expressed.lost.empty())
-        text += "; " + expressed.lost;
+    if (!made.lost.empty())
+        text += "; " + made.lost;
     if (passedOver > 0)
         text += "; " + counted(std::int64_t(passedOver), "better-ranked one") + " cannot run here";
     return text;
@@ -73,28 +74,28 @@ RivalAnswer planBy(
     Rival rival, const PlanPtr &plan, const Catalogue &catalogue, std::stop_token stop, const RivalWishes &wishes)
 {
     RivalAnswer answer;
-    const auto view = rivals::viewOf(plan, catalogue);
-    if (!view) {
-        answer.why = view.error().front().what;
+    const auto input = rivals::plannerInputOf(plan, catalogue);
+    if (!input) {
+        answer.why = input.error().front().what;
         return answer;
     }
-    rivals::Ranking ranking = rankingBy(rival, *view, wishes, stop);
+    rivals::Ranking ranking = rankingBy(rival, *input, wishes, stop);
     if (wishes.wantsCheap)
-        orderByCost(ranking, *view);
+        orderByCost(ranking, *input);
     answer.looked = ranking.looked;
     EvaluationWorkspace workspace;
     const std::size_t most = std::min(ranking.choices.size(), kMostTried);
     for (std::size_t i = 0; i < most && !stop.stop_requested(); ++i) {
-        const rivals::Expressed expressed = express(ranking.choices[i], *view, plan);
-        const auto evaluation = run(expressed.plan, Depth::Score, { catalogue, workspace, stop });
+        const rivals::ChoiceAsPlan made = choiceToPlan(ranking.choices[i], *input, plan);
+        const auto evaluation = run(made.plan, Depth::Score, { catalogue, workspace, stop });
         if (!evaluation || !keeps(**evaluation, catalogue, wishes)) {
             ++answer.passedOver;
             continue;
         }
-        answer.plan = expressed.plan;
+        answer.plan = made.plan;
         answer.evaluation = *evaluation;
         answer.predictedSeconds = ranking.choices[i].seconds;
-        answer.why = sentence(ranking, expressed, answer.passedOver);
+        answer.why = sentence(ranking, made, answer.passedOver);
         return answer;
     }
     answer.why = ranking.choices.empty()

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Published planners re-stated as rules: what each would choose for a plan's model and cluster, with its own simple
-// view of times and memory (planners.h says which rules and what is left out). Their answers are plans like any other,
+// input of times and memory (planners.h says which rules and what is left out). Their answers are plans like any other,
 // so that one evaluator judges all of them: of what a planner ranks, the first that the evaluator lets run counts, as
 // whoever uses such a planner goes down its list. Sources: docs/planner-rivals.md.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/rivals/sailor_figures.h"
 
-#include "core/planner/rivals/common_internal.h"
+#include "core/planner/rivals/shared_rules_internal.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,22 +14,22 @@ constexpr double kSpeedUp = 1.5; // that a doubled tensor degree has to bring [F
 constexpr double kLoaded = 2e9, kLoadedWithTensor = 3e9; // bytes, K of its planner [F]
 
 double tensorStageSeconds(
-    const View &view, int kind, const std::vector<int> &layers, int stage, int tensor, int microBatch)
+    const PlannerInput &input, int kind, const std::vector<int> &layers, int stage, int tensor, int microBatch)
 {
     const LayerFigures &figures =
-        view.kinds[std::size_t(kind)]
-            .figures[std::size_t(view.tensorIndex(tensor))][std::size_t(view.microBatchIndex(microBatch))];
+        input.kinds[std::size_t(kind)]
+            .figures[std::size_t(input.tensorIndex(tensor))][std::size_t(input.microBatchIndex(microBatch))];
     return layers[std::size_t(stage)] * figures.layer + (stage == 0 ? figures.embedding : 0)
         + (stage + 1 == int(layers.size()) ? figures.head : 0);
 }
 
-double parameters(const View &view, const std::vector<int> &layers, int stage)
+double parameters(const PlannerInput &input, const std::vector<int> &layers, int stage)
 {
-    return view.stageParameters(layers[std::size_t(stage)], stage == 0, stage + 1 == int(layers.size()));
+    return input.stageParameters(layers[std::size_t(stage)], stage == 0, stage + 1 == int(layers.size()));
 }
 
 /// Of the choice's stage as the closed form takes it; `next` and `previous` are where its pipelines go.
-sailor::Stage stageOf(const Choice &choice, const View &view, const std::vector<int> &layers, int stage)
+sailor::Stage stageOf(const Choice &choice, const PlannerInput &input, const std::vector<int> &layers, int stage)
 {
     const auto siteOf = [&](int other, int replica) {
         for (const Replicas &replicas : choice.stages[std::size_t(other)].replicas)
@@ -38,21 +38,22 @@ sailor::Stage stageOf(const Choice &choice, const View &view, const std::vector<
         return choice.stages[std::size_t(other)].replicas.back().site;
     };
     sailor::Stage result;
-    const double whole = parameters(view, layers, stage);
+    const double whole = parameters(input, layers, stage);
     int number = 0;
     for (const Replicas &replicas : choice.stages[std::size_t(stage)].replicas) {
-        const LayerFigures &figures = view.kindOf(replicas.site)
-                                          .figures[std::size_t(view.tensorIndex(replicas.tensor))]
-                                                  [std::size_t(view.microBatchIndex(choice.microBatch))];
+        const LayerFigures &figures = input.kindOf(replicas.site)
+                                          .figures[std::size_t(input.tensorIndex(replicas.tensor))]
+                                                  [std::size_t(input.microBatchIndex(choice.microBatch))];
         const double time = tensorStageSeconds(
-            view, view.sites[std::size_t(replicas.site)].kind, layers, stage, replicas.tensor, choice.microBatch);
+            input, input.sites[std::size_t(replicas.site)].kind, layers, stage, replicas.tensor, choice.microBatch);
         for (int i = 0; i < replicas.count; ++i, ++number) {
             sailor::Replica replica;
             replica.tensor = replicas.tensor;
             replica.layers = { { Seconds {}, Seconds { time }, Seconds {} } };
             replica.parameters = whole / replicas.tensor;
-            replica.activations = figures.kept * layers[std::size_t(stage)] / (choice.microBatch * view.bytesPerNumber);
-            const auto to = [&](int site) { return view.links[std::size_t(replicas.site)][std::size_t(site)]; };
+            replica.activations =
+                figures.kept * layers[std::size_t(stage)] / (choice.microBatch * input.bytesPerNumber);
+            const auto to = [&](int site) { return input.links[std::size_t(replicas.site)][std::size_t(site)]; };
             if (stage + 1 < int(layers.size()))
                 replica.toNext = to(siteOf(stage + 1, number));
             if (stage > 0)
@@ -62,16 +63,16 @@ sailor::Stage stageOf(const Choice &choice, const View &view, const std::vector<
         }
     }
     result.parameters = whole;
-    result.sentOn = result.sentBack = view.boundaryNumbers;
+    result.sentOn = result.sentBack = input.boundaryNumbers;
     return result;
 }
 
 /// Whether something joins whatever has to reach each other.
-bool isJoined(const Choice &choice, const View &view)
+bool isJoined(const Choice &choice, const PlannerInput &input)
 {
     const auto reach = [&](const std::vector<Replicas> &from, const std::vector<Replicas> &to) {
         return std::ranges::all_of(from, [&](const Replicas &a) {
-            return std::ranges::all_of(to, [&](const Replicas &b) { return view.rate(a.site, b.site, 1e6) > 0; });
+            return std::ranges::all_of(to, [&](const Replicas &b) { return input.rate(a.site, b.site, 1e6) > 0; });
         });
     };
     for (std::size_t i = 0; i < choice.stages.size(); ++i) {
@@ -93,48 +94,48 @@ std::vector<int> sailorLayers(int layers, int stages)
     return counts;
 }
 
-bool sailorFits(
-    const View &view, int kind, const std::vector<int> &layers, int stage, int tensor, int microBatch, int microBatches)
+bool sailorFits(const PlannerInput &input, int kind, const std::vector<int> &layers, int stage, int tensor,
+    int microBatch, int microBatches)
 {
     const LayerFigures &figures =
-        view.kinds[std::size_t(kind)]
-            .figures[std::size_t(view.tensorIndex(tensor))][std::size_t(view.microBatchIndex(microBatch))];
+        input.kinds[std::size_t(kind)]
+            .figures[std::size_t(input.tensorIndex(tensor))][std::size_t(input.microBatchIndex(microBatch))];
     const int inFlight = std::min(int(layers.size()) - stage, microBatches);
-    const double need = sailor::Constants {}.bytesPerParameter * parameters(view, layers, stage) / tensor
+    const double need = sailor::Constants {}.bytesPerParameter * parameters(input, layers, stage) / tensor
         + figures.kept * layers[std::size_t(stage)] * inFlight + (tensor > 1 ? kLoadedWithTensor : kLoaded);
-    return need <= view.kinds[std::size_t(kind)].memory;
+    return need <= input.kinds[std::size_t(kind)].memory;
 }
 
 StageFigures stageFigures(
-    const View &view, int kind, const std::vector<int> &layers, int stage, int microBatch, int microBatches)
+    const PlannerInput &input, int kind, const std::vector<int> &layers, int stage, int microBatch, int microBatches)
 {
     StageFigures found;
-    for (const int tensor : view.tensors) {
-        if (tensor > view.kinds[std::size_t(kind)].gpusPerNode
-            || !sailorFits(view, kind, layers, stage, tensor, microBatch, microBatches))
+    for (const int tensor : input.tensors) {
+        if (tensor > input.kinds[std::size_t(kind)].gpusPerNode
+            || !sailorFits(input, kind, layers, stage, tensor, microBatch, microBatches))
             continue;
-        const double time = tensorStageSeconds(view, kind, layers, stage, tensor, microBatch);
+        const double time = tensorStageSeconds(input, kind, layers, stage, tensor, microBatch);
         if (found.tensor > 0 && found.seconds / time < kSpeedUp)
             break;
-        found = { tensor, time, parameters(view, layers, stage) / tensor * view.bytesPerNumber };
+        found = { tensor, time, parameters(input, layers, stage) / tensor * input.bytesPerNumber };
     }
     return found;
 }
 
-std::optional<sailor::Prediction> sailorPrediction(const Choice &choice, const View &view)
+std::optional<sailor::Prediction> sailorPrediction(const Choice &choice, const PlannerInput &input)
 {
-    if (choice.stages.empty() || !isJoined(choice, view))
+    if (choice.stages.empty() || !isJoined(choice, input))
         return std::nullopt;
     sailor::Problem problem;
     problem.microBatch = choice.microBatch;
-    problem.globalBatch = view.batch;
-    problem.constants.bytesPerNumber = view.bytesPerNumber;
+    problem.globalBatch = input.batch;
+    problem.constants.bytesPerNumber = input.bytesPerNumber;
     problem.constants.loaded = Bytes { kLoaded };
     std::vector<int> layers;
     for (const ChosenStage &stage : choice.stages)
         layers.push_back(stage.layers);
     for (int i = 0; i < int(layers.size()); ++i)
-        problem.stages.push_back(stageOf(choice, view, layers, i));
+        problem.stages.push_back(stageOf(choice, input, layers, i));
     auto predicted = sailor::predict(problem);
     return predicted ? std::optional(*predicted) : std::nullopt;
 }

@@ -18,10 +18,10 @@ struct StageFigures { // of one stage and kind
 
 /// The least tensor degree that fits, then doubled while that is at least 1.5 times as fast [F].
 [[nodiscard]] StageFigures stageFigures(
-    const View &view, int kind, const std::vector<int> &layers, int stage, int microBatch, int microBatches);
+    const PlannerInput &input, int kind, const std::vector<int> &layers, int stage, int microBatch, int microBatches);
 
 /// Whether a stage fits [F]: 24 bytes a parameter, what its micro-batches in flight keep, and what is loaded.
-[[nodiscard]] bool sailorFits(const View &view, int kind, const std::vector<int> &layers, int stage, int tensor,
-    int microBatch, int microBatches);
+[[nodiscard]] bool sailorFits(const PlannerInput &input, int kind, const std::vector<int> &layers, int stage,
+    int tensor, int microBatch, int microBatches);
 
 } // namespace trainyard::rivals

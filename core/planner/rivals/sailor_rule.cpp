@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/planner/rivals/common_internal.h"
 #include "core/planner/rivals/sailor_figures.h"
+#include "core/planner/rivals/shared_rules_internal.h"
 
 #include <algorithm>
 #include <limits>
@@ -33,17 +33,17 @@ struct Rest {
 /// One number of stages, micro-batch, data-parallel degree and order of regions.
 class Programme {
 public:
-    Programme(const View &view, std::vector<int> order, const std::vector<std::vector<StageFigures>> &figures,
+    Programme(const PlannerInput &input, std::vector<int> order, const std::vector<std::vector<StageFigures>> &figures,
         int microBatch, int data, bool wantsCheap)
-        : m_view(view)
+        : m_input(input)
         , m_order(std::move(order))
         , m_figures(figures)
         , m_microBatch(microBatch)
         , m_data(data)
-        , m_microBatches(microBatchesOf(view, data, microBatch))
+        , m_microBatches(microBatchesOf(input, data, microBatch))
         , m_wantsCheap(wantsCheap)
     {
-        const double boundary = microBatch * view.boundaryNumbers * view.bytesPerNumber;
+        const double boundary = microBatch * input.boundaryNumbers * input.bytesPerNumber;
         for (std::size_t a = 0; a < m_order.size(); ++a)
             for (std::size_t b = 0; b < m_order.size(); ++b)
                 m_hops.push_back(2 * hop(m_order[a], m_order[b], boundary));
@@ -72,16 +72,16 @@ private:
     [[nodiscard]] double hop(int from, int to, double bytes) const
     {
         double slowest = kNever;
-        for (std::size_t a = 0; a < m_view.sites.size(); ++a)
-            for (std::size_t b = 0; b < m_view.sites.size(); ++b)
-                if (m_view.sites[a].region == from && m_view.sites[b].region == to)
-                    slowest = std::min(slowest, m_view.rate(int(a), int(b), bytes));
+        for (std::size_t a = 0; a < m_input.sites.size(); ++a)
+            for (std::size_t b = 0; b < m_input.sites.size(); ++b)
+                if (m_input.sites[a].region == from && m_input.sites[b].region == to)
+                    slowest = std::min(slowest, m_input.rate(int(a), int(b), bytes));
         return slowest > 0 && slowest < kNever ? bytes / slowest : kNever;
     }
 
     [[nodiscard]] std::size_t index(int region, int kind) const
     {
-        return std::size_t(m_order[std::size_t(region)]) * m_view.kinds.size() + std::size_t(kind);
+        return std::size_t(m_order[std::size_t(region)]) * m_input.kinds.size() + std::size_t(kind);
     }
 
     void take(Counts &left, int stage, int region, const std::vector<int> &replicas, int sign) const
@@ -103,7 +103,7 @@ private:
             return known->second;
         Rest best;
         for (int here = region; here < int(m_order.size()); ++here) {
-            std::vector<int> replicas(m_view.kinds.size());
+            std::vector<int> replicas(m_input.kinds.size());
             share(stage, region, here, 0, m_data, replicas, left, best);
         }
         return m_known.emplace(std::move(key), std::move(best)).first->second;
@@ -146,14 +146,14 @@ private:
             const StageFigures &figures = m_figures[std::size_t(stage)][k];
             compute = std::max(compute, figures.seconds);
             gradients = std::max(gradients, figures.gradients);
-            mine.usdPerSecond += replicas[k] * figures.tensor * m_view.kinds[k].usdPerSecond;
+            mine.usdPerSecond += replicas[k] * figures.tensor * m_input.kinds[k].usdPerSecond;
         }
         const std::size_t regions = m_order.size();
         const double boundary =
             stage == 0 ? 0 : m_hops[std::size_t(stage > 0 ? before : here) * regions + std::size_t(here)];
         if (stage > 0 && before != here)
             mine.crossing =
-                2.0 * m_view.batch * m_view.boundaryNumbers * m_view.bytesPerNumber * usdPerByte(before, here);
+                2.0 * m_input.batch * m_input.boundaryNumbers * m_input.bytesPerNumber * usdPerByte(before, here);
         mine.longest = mine.sum = compute + boundary;
         if (m_data > 1)
             mine.sync =
@@ -182,15 +182,15 @@ private:
     [[nodiscard]] double usdPerByte(int from, int to) const
     {
         double most = 0;
-        for (std::size_t a = 0; a < m_view.sites.size(); ++a)
-            for (std::size_t b = 0; b < m_view.sites.size(); ++b)
-                if (m_view.sites[a].region == m_order[std::size_t(from)]
-                    && m_view.sites[b].region == m_order[std::size_t(to)])
-                    most = std::max(most, m_view.usdPerByte[a][b]);
+        for (std::size_t a = 0; a < m_input.sites.size(); ++a)
+            for (std::size_t b = 0; b < m_input.sites.size(); ++b)
+                if (m_input.sites[a].region == m_order[std::size_t(from)]
+                    && m_input.sites[b].region == m_order[std::size_t(to)])
+                    most = std::max(most, m_input.usdPerByte[a][b]);
         return most;
     }
 
-    const View &m_view;
+    const PlannerInput &m_input;
     std::vector<int> m_order;
     const std::vector<std::vector<StageFigures>> &m_figures; // [stage][kind]
     int m_microBatch, m_data, m_microBatches;
@@ -202,26 +202,26 @@ private:
 
 class SailorSearch {
 public:
-    SailorSearch(const View &view, const Wishes &wishes, const std::stop_token &stop)
-        : m_view(view)
+    SailorSearch(const PlannerInput &input, const Wishes &wishes, const std::stop_token &stop)
+        : m_input(input)
         , m_wishes(wishes)
         , m_stop(stop)
     {
-        for (const Site &site : view.sites)
+        for (const Site &site : input.sites)
             if (std::ranges::find(m_regions, site.region) == m_regions.end())
                 m_regions.push_back(site.region);
         std::ranges::sort(m_regions);
-        m_counts.resize((std::size_t(m_regions.back()) + 1) * view.kinds.size());
-        for (const Site &site : view.sites) // whole machines, zones of a region as one (H6)
-            m_counts[std::size_t(site.region) * view.kinds.size() + std::size_t(site.kind)] += site.gpus;
+        m_counts.resize((std::size_t(m_regions.back()) + 1) * input.kinds.size());
+        for (const Site &site : input.sites) // whole machines, zones of a region as one (H6)
+            m_counts[std::size_t(site.region) * input.kinds.size() + std::size_t(site.kind)] += site.gpus;
     }
 
     Ranking run()
     {
         m_ranking.rule = "stages of equal layers, data-parallel inside a region, kinds of GPUs by dynamic programming "
                          "over what is left";
-        for (int stages = 1; stages <= std::min(m_view.layers, m_view.gpus()); ++stages)
-            for (const int microBatch : m_view.microBatches)
+        for (int stages = 1; stages <= std::min(m_input.layers, m_input.gpus()); ++stages)
+            for (const int microBatch : m_input.microBatches)
                 look(stages, microBatch);
         keepBest(
             m_ranking.choices, [&](const Choice &choice) { return m_wishes.wantsCheap ? choice.usd : choice.seconds; });
@@ -233,9 +233,9 @@ private:
     [[nodiscard]] std::vector<int> degrees(int stages, int microBatch) const
     {
         std::vector<int> found;
-        const int most = std::min(m_view.gpus() / stages, m_view.batch / microBatch);
+        const int most = std::min(m_input.gpus() / stages, m_input.batch / microBatch);
         for (int data = 1, last = 0; data <= most; ++data) {
-            const int count = microBatchesOf(m_view, data, microBatch);
+            const int count = microBatchesOf(m_input, data, microBatch);
             if (count != last)
                 found.push_back(data);
             last = count;
@@ -247,7 +247,7 @@ private:
 
     void look(int stages, int microBatch)
     {
-        const std::vector<int> layers = sailorLayers(m_view.layers, stages);
+        const std::vector<int> layers = sailorLayers(m_input.layers, stages);
         for (const bool cheap : { false, true }) {
             if (cheap && !m_wishes.wantsCheap && !m_wishes.mostUsd)
                 continue;
@@ -268,17 +268,17 @@ private:
     /// The best of the orders of regions, by the objective; infinite: none.
     double lookAt(const std::vector<int> &layers, int microBatch, int data, bool cheap)
     {
-        const int microBatches = microBatchesOf(m_view, data, microBatch);
+        const int microBatches = microBatchesOf(m_input, data, microBatch);
         std::vector<std::vector<StageFigures>> figures(layers.size());
         for (int stage = 0; stage < int(layers.size()); ++stage)
-            for (int kind = 0; kind < int(m_view.kinds.size()); ++kind)
+            for (int kind = 0; kind < int(m_input.kinds.size()); ++kind)
                 figures[std::size_t(stage)].push_back(
-                    stageFigures(m_view, kind, layers, stage, microBatch, microBatches));
+                    stageFigures(m_input, kind, layers, stage, microBatch, microBatches));
         std::vector<int> order = m_regions;
         double best = kNever;
         int orders = 0;
         do {
-            Programme programme(m_view, order, figures, microBatch, data, cheap);
+            Programme programme(m_input, order, figures, microBatch, data, cheap);
             const std::vector<Rest> way = programme.run(m_counts);
             m_ranking.looked += programme.looked();
             if (way.empty())
@@ -286,11 +286,11 @@ private:
             Choice choice = chosen(way, order, figures, layers);
             choice.microBatch = microBatch;
             choice.data = data;
-            const auto predicted = choice.stages.empty() ? std::nullopt : sailorPrediction(choice, m_view);
+            const auto predicted = choice.stages.empty() ? std::nullopt : sailorPrediction(choice, m_input);
             if (!predicted)
                 continue;
             choice.seconds = predicted->iteration().value;
-            choice.usd = choice.seconds * usdPerSecond(choice, m_view) + way.front().crossing;
+            choice.usd = choice.seconds * usdPerSecond(choice, m_input) + way.front().crossing;
             const bool isWithin = choice.usd <= m_wishes.mostUsd.value_or(kNever)
                 && choice.seconds <= m_wishes.mostSeconds.value_or(kNever);
             best = std::min(best, m_wishes.wantsCheap ? choice.usd : choice.seconds);
@@ -309,7 +309,7 @@ private:
         const std::vector<std::vector<StageFigures>> &figures, const std::vector<int> &layers) const
     {
         std::vector<int> left;
-        for (const Site &site : m_view.sites)
+        for (const Site &site : m_input.sites)
             left.push_back(site.gpus);
         Choice choice;
         for (std::size_t i = 0; i < way.size(); ++i) {
@@ -319,7 +319,7 @@ private:
                 const int tensor = figures[i][kind].tensor;
                 for (const bool whole : { true, false }) {
                     for (std::size_t s = 0; s < left.size() && open > 0; ++s) {
-                        const Site &site = m_view.sites[s];
+                        const Site &site = m_input.sites[s];
                         if (site.region != order[std::size_t(way[i].region)] || site.kind != int(kind))
                             continue;
                         const int count = std::min(open, left[s] / tensor);
@@ -338,7 +338,7 @@ private:
         return choice;
     }
 
-    const View &m_view;
+    const PlannerInput &m_input;
     const Wishes &m_wishes;
     const std::stop_token &m_stop;
     std::vector<int> m_regions;
@@ -348,9 +348,9 @@ private:
 
 } // namespace
 
-Ranking bySailor(const View &view, const Wishes &wishes, const std::stop_token &stop)
+Ranking bySailor(const PlannerInput &input, const Wishes &wishes, const std::stop_token &stop)
 {
-    return SailorSearch(view, wishes, stop).run();
+    return SailorSearch(input, wishes, stop).run();
 }
 
 } // namespace trainyard::rivals

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/score/batch_runner.h"
 
+#include "core/engine/schedule/traits.h"
+#include "core/engine/timeline/graph_builder.h"
+#include "core/engine/timeline/simd_batch.h"
 #include "core/iteration/iteration_costs/task_count.h"
 #include "core/iteration/placement/recompute.h"
 #include "core/iteration/placement/resolve.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/engine/schedule/traits.h"
 #include "core/planner/score/part_table.h"
-#include "core/planner/score/plain_keys.h"
-#include "core/planner/score/plain_memory.h"
-#include "core/planner/score/plain_plan.h"
-#include "core/planner/score/plain_topology.h"
+#include "core/planner/score/uniform_keys.h"
+#include "core/planner/score/uniform_memory.h"
+#include "core/planner/score/uniform_plan.h"
+#include "core/planner/score/uniform_topology.h"
 #include "core/planner/space/candidate_plan.h"
-#include "core/engine/timeline/graph_builder.h"
-#include "core/engine/timeline/lanes.h"
 
 #include <algorithm>
 #include <memory>
@@ -65,11 +65,11 @@ struct BatchRunner::Private {
 
     void runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop);
     [[nodiscard]] bool waits(const Candidate &candidate, Outcome &outcome);
-    [[nodiscard]] bool waitsInLane(const PlainFrame &frame, Outcome &outcome);
-    [[nodiscard]] PlainFrame *frameOf(bool inRuns);
-    [[nodiscard]] const PlainTimes &timesOf(const PlainFrame &frame);
-    [[nodiscard]] PlainFill fillOf(const PlainFrame &frame, const PlainWork &work);
-    [[nodiscard]] Waiting &waitingOf(const PlainFrame &frame);
+    [[nodiscard]] bool waitsInLane(const UniformFrame &frame, Outcome &outcome);
+    [[nodiscard]] UniformFrame *frameOf(bool inRuns);
+    [[nodiscard]] const UniformTimes &timesOf(const UniformFrame &frame);
+    [[nodiscard]] UniformFill fillOf(const UniformFrame &frame, const PlainWork &work);
+    [[nodiscard]] Waiting &waitingOf(const UniformFrame &frame);
     void pass(Waiting &waiting);
     void passAll();
     void forgetMuch();
@@ -83,17 +83,17 @@ struct BatchRunner::Private {
     EvaluationWorkspace workspace;
     CandidatePlan plans;
     std::optional<Workload> workload; // of the base's names; the plan is that of the candidate at hand
-    PlainKeys keys; // of the candidate at hand
-    PartTable<std::unique_ptr<PlainFrame>> frames;
-    PartTable<PlainTimes> listed;
-    PartTable<PlainFill> fills;
-    PlainFrame ownFrame; // where they cannot be shared
+    UniformKeys keys; // of the candidate at hand
+    PartTable<std::unique_ptr<UniformFrame>> frames;
+    PartTable<UniformTimes> listed;
+    PartTable<UniformFill> fills;
+    UniformFrame ownFrame; // where they cannot be shared
     PartTable<std::unique_ptr<Waiting>> topologies;
     std::vector<Waiting *> open; // with any that wait
     std::size_t steps = 0; // of all topologies
-    PlainTopologies plain;
-    PlainTimes times;
-    PlainMemory memory;
+    UniformTopologies plain;
+    UniformTimes times;
+    UniformMemory memory;
     LaneWorkspace lanes;
     std::int64_t inLanes = 0;
 };
@@ -148,8 +148,8 @@ bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
         return false;
     const bool inRuns = exchange == ShardExchange::InRuns;
     keys.begin(candidate, *workload, inRuns);
-    PlainFrame &frame = *frameOf(inRuns);
-    if (!frame.isPlain)
+    UniformFrame &frame = *frameOf(inRuns);
+    if (!frame.isUniform)
         return frame.isRefused;
     std::swap(workload->layout, frame.layout);
     const bool isTaken = waitsInLane(frame, outcome);
@@ -157,17 +157,17 @@ bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
     return isTaken;
 }
 
-bool BatchRunner::Private::waitsInLane(const PlainFrame &frame, Outcome &outcome)
+bool BatchRunner::Private::waitsInLane(const UniformFrame &frame, Outcome &outcome)
 {
     if (simulatedTasks(*workload) > kMostTasks)
         return true; // which run() refuses
     Waiting &waiting = waitingOf(frame);
     if (!waiting.steps)
         return waiting.isRefused;
-    const PlainTimes &taken = timesOf(frame);
+    const UniformTimes &taken = timesOf(frame);
     if (!taken.areShort(*workload, frame))
         return false;
-    const PlainFill fill = fillOf(frame, plain.work(*workload, frame, recomputesAnything(*workload->plan)));
+    const UniformFill fill = fillOf(frame, plain.work(*workload, frame, recomputesAnything(*workload->plan)));
     if (!fill.isKnown)
         return false;
     outcome = { true, fill.fits && isPlainFeasible(*workload), 0, fill.fill, workload->layout.gpusUsed };
@@ -180,36 +180,36 @@ bool BatchRunner::Private::waitsInLane(const PlainFrame &frame, Outcome &outcome
     return true;
 }
 
-PlainFrame *BatchRunner::Private::frameOf(bool inRuns)
+UniformFrame *BatchRunner::Private::frameOf(bool inRuns)
 {
     if (!keys.sharesFrames())
-        return &(ownFrame = plainFrame(*workload, inRuns));
+        return &(ownFrame = uniformFrame(*workload, inRuns));
     const std::uint64_t number = keys.frame();
     if (const auto *known = frames.find(number))
         return known->get();
-    return frames.add(number, std::make_unique<PlainFrame>(plainFrame(*workload, inRuns))).get();
+    return frames.add(number, std::make_unique<UniformFrame>(uniformFrame(*workload, inRuns))).get();
 }
 
-const PlainTimes &BatchRunner::Private::timesOf(const PlainFrame &frame)
+const UniformTimes &BatchRunner::Private::timesOf(const UniformFrame &frame)
 {
     const std::uint64_t number = keys.sharesTimes() ? keys.times(frame) : 0;
     if (number != 0)
-        if (const PlainTimes *known = listed.find(number))
+        if (const UniformTimes *known = listed.find(number))
             return *known;
-    plainTimes(*workload, frame, times);
+    uniformTimes(*workload, frame, times);
     return number != 0 ? listed.add(number, times.listed()) : times;
 }
 
-PlainFill BatchRunner::Private::fillOf(const PlainFrame &frame, const PlainWork &work)
+UniformFill BatchRunner::Private::fillOf(const UniformFrame &frame, const PlainWork &work)
 {
     if (!keys.sharesFills())
         return memory.fill(*workload, frame, work);
     const std::uint64_t number = keys.memory(work);
-    const PlainFill *known = fills.find(number);
+    const UniformFill *known = fills.find(number);
     return known ? *known : fills.add(number, memory.fill(*workload, frame, work));
 }
 
-BatchRunner::Private::Waiting &BatchRunner::Private::waitingOf(const PlainFrame &frame)
+BatchRunner::Private::Waiting &BatchRunner::Private::waitingOf(const UniformFrame &frame)
 {
     Fingerprint print;
     print.add(frame.familyPrint);

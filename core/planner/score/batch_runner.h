@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The second tier, in bulk: the iteration time of many candidates by the engine, to the nanosecond what run() says, and
-// their memory and verdict. Plain plans (plain_plan.h) whose iterations have one topology go through the fixed-order
-// pass eight at a time (timeline/lanes.h); what that pass cannot do (shared links, orders made at run time, activations
-// that leave, several placements) goes through run(). What one candidate has in common with others is worked out once;
-// an outcome depends neither on the order nor on the number of candidates. One a thread.
+// their memory and verdict. Uniform plans (uniform_plan.h) whose iterations have one topology go through the
+// fixed-order pass eight at a time (core/engine/timeline/simd_batch.h); what that pass cannot do (shared links, orders
+// made at run time, activations that leave, several placements) goes through run(). What one candidate has in common
+// with others is worked out once; an outcome depends neither on the order nor on the number of candidates. One a
+// thread.
 
 #include "core/evaluation/evaluate/run.h"
 #include "core/planner/space/space.h"

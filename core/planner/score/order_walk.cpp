@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/score/order_walk.h"
 
-#include "core/engine/schedule/kept_whole.h"
+#include "core/engine/schedule/recompute_state.h"
 #include "core/engine/schedule/traits.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ double net(const MemoryChange &change)
     return change.atStart.gpu + change.atEnd.gpu;
 }
 
-bool isCovered(const HeldMoments::Count *one, const HeldMoments::Count *by, int chunks)
+bool isCovered(const MemoryMoments::Count *one, const MemoryMoments::Count *by, int chunks)
 {
     for (int c = 0; c < chunks; ++c)
         if (one[c].whole > by[c].whole || one[c].kept > by[c].kept || one[c].waiting > by[c].waiting)
@@ -31,7 +31,7 @@ bool isCovered(const HeldMoments::Count *one, const HeldMoments::Count *by, int 
 
 } // namespace
 
-void HeldMoments::add(std::span<const Count> counts, std::uint32_t running)
+void MemoryMoments::add(std::span<const Count> counts, std::uint32_t running)
 {
     m_counts.insert(m_counts.end(), counts.begin(), counts.end());
     m_running.push_back(running);
@@ -112,7 +112,7 @@ void FullMoments::leaveOut(std::uint32_t &last)
 
 void FullMoments::add(const Program &program, int device, bool isRecomputing)
 {
-    KeptWhole kept(program, device, isRecomputing);
+    RecomputeState kept(program, device, isRecomputing);
     std::ranges::fill(m_now, Count {});
     m_of = {};
     const auto count = [&](const Op &op, bool isWhole, int by) {
@@ -138,18 +138,18 @@ void FullMoments::add(const Program &program, int device, bool isRecomputing)
         if (op.kind == OpKind::InputGrad)
             this->count(op.chunk, &Count::waiting, 1);
         if (paired || (op.kind != OpKind::Backward && op.kind != OpKind::WeightGrad)) // which leave less than there was
-            meet(HeldMoments::kNothing);
+            meet(MemoryMoments::kNothing);
         paired = nullptr;
     }
 }
 
-HeldMoments FullMoments::moments() const
+MemoryMoments FullMoments::moments() const
 {
-    HeldMoments all(m_chunks);
+    MemoryMoments all(m_chunks);
     for (std::uint32_t running = 0; running < m_last.size(); ++running)
         for (std::uint32_t at = m_last[running]; at != kNone;) {
             all.add({ m_counts.data() + m_moments[at].counts, std::size_t(m_chunks) },
-                running + 1 < m_last.size() ? running : HeldMoments::kNothing);
+                running + 1 < m_last.size() ? running : MemoryMoments::kNothing);
             at = m_moments[at].next != m_last[running] ? m_moments[at].next : kNone;
         }
     return all;
@@ -180,20 +180,20 @@ HeldWeights::HeldWeights(const std::vector<ChunkMemory> &chunks, bool pairs)
 
 double HeldWeights::running(std::uint32_t effect) const
 {
-    if (effect == HeldMoments::kNothing)
+    if (effect == MemoryMoments::kNothing)
         return 0;
     const std::size_t chunk = effect / kOpWorks;
     return chunk < m_chunks.size() ? m_running[m_chunks[chunk].running + effect % kOpWorks]
                                    : m_running[m_firstPair + effect - m_chunks.size() * kOpWorks];
 }
 
-double HeldWeights::most(const HeldMoments &moments) const
+double HeldWeights::most(const MemoryMoments &moments) const
 {
     const bool hasOnlyKept = moments.hasOnlyKept();
     double most = 0;
     for (std::size_t moment = 0; moment < moments.size(); ++moment) {
         double held = running(moments.running(moment));
-        const HeldMoments::Count *count = moments.counts(moment).data();
+        const MemoryMoments::Count *count = moments.counts(moment).data();
         if (hasOnlyKept)
             for (const Chunk &chunk : m_chunks)
                 held += count++->kept * chunk.kept;

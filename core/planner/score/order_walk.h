@@ -4,9 +4,9 @@
 // counts of what it then has, and how much a device does before its first gradient. One walk serves every plan with
 // that order: what the counted things weigh comes from OpMemory.
 
-#include "core/iteration/memory/op_memory.h"
 #include "core/engine/schedule/program.h"
 #include "core/engine/schedule/traits.h"
+#include "core/iteration/memory/op_memory.h"
 
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@
 namespace trainyard {
 
 /// Moments of devices with so many chunks: what is in flight, and the operation that is about to run or runs.
-class HeldMoments {
+class MemoryMoments {
 public:
     /// Of each chunk: micro-batches that find everything at their backward, others, and those that wait for their
     /// weight gradients alone.
@@ -24,7 +24,7 @@ public:
     };
     static constexpr std::uint32_t kNothing = ~std::uint32_t(0); // runs
 
-    explicit HeldMoments(int chunks = 0)
+    explicit MemoryMoments(int chunks = 0)
         : m_chunks(std::size_t(chunks))
     {
     }
@@ -52,10 +52,10 @@ public:
     explicit FullMoments(int chunks);
     /// `isRecomputing`: the plan recomputes at all.
     void add(const Program &program, int device, bool isRecomputing);
-    [[nodiscard]] HeldMoments moments() const;
+    [[nodiscard]] MemoryMoments moments() const;
 
 private:
-    using Count = HeldMoments::Count;
+    using Count = MemoryMoments::Count;
     struct Moment {
         std::uint32_t counts = 0; // where they lie
         std::int32_t sum = 0; // of all of them
@@ -83,7 +83,7 @@ class HeldWeights {
 public:
     HeldWeights(const std::vector<ChunkMemory> &chunks, bool pairs);
     /// At the fullest of the moments.
-    [[nodiscard]] double most(const HeldMoments &moments) const;
+    [[nodiscard]] double most(const MemoryMoments &moments) const;
 
 private:
     struct Chunk {

@@ -4,11 +4,11 @@
 // the axes that it depends on (score_axes.h). Whatever a part finds wrong holds for every candidate with that
 // combination. Plain values.
 
+#include "core/engine/schedule/traits.h"
+#include "core/evaluation/evaluate/closed_form_input.h"
 #include "core/iteration/cost/stage_coster.h"
-#include "core/evaluation/evaluate/sketch.h"
 #include "core/iteration/placement/resolve.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/engine/schedule/traits.h"
 #include "core/planner/score/least_time.h"
 #include "core/planner/score/order_walk.h"
 #include "core/planner/score/reasons.h"
@@ -59,7 +59,7 @@ struct OrderPart {
 struct WalkPart {
     std::uint16_t wrong = 0;
     bool isExact = false; // its moments are those of the order, else some that every order has
-    std::vector<HeldMoments> moments; // [kind]
+    std::vector<MemoryMoments> moments; // [kind]
 };
 
 /// What lies on a GPU of each kind of stage without any micro-batch, bytes.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/facts/plan/validate.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
 #include "core/iteration/placement/ranks.h"
-#include "core/facts/plan/validate.h"
 #include "core/planner/score/parts.h"
 #include "core/planner/score/workbench.h"
 

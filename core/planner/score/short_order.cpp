@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/score/short_order.h"
 
-#include "core/engine/schedule/kept_whole.h"
+#include "core/engine/schedule/recompute_state.h"
 
 #include <algorithm>
 #include <bit>
@@ -80,7 +80,7 @@ private:
 /// Which operations of a device stay.
 std::vector<HeldMoment> shortened(const Program &program, int device, bool isRecomputing)
 {
-    KeptWhole kept(program, device, isRecomputing);
+    RecomputeState kept(program, device, isRecomputing);
     std::vector<HeldMoment> moments;
     for (const Op &op : program.order[std::size_t(device)]) {
         const OpWork work = kept.workOf(op);

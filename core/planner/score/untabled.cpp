@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/score/untabled.h"
 
+#include "core/engine/schedule/traits.h"
 #include "core/evaluation/evaluate/estimate.h"
+#include "core/facts/plan/jobs.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/layouts/search_times.h"
 #include "core/iteration/layouts/shares.h"
@@ -13,8 +15,6 @@
 #include "core/iteration/placement/ranks.h"
 #include "core/iteration/placement/resolve.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/facts/plan/jobs.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>

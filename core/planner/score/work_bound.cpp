@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/score/work_bound.h"
 
+#include "core/engine/schedule/traits.h"
+#include "core/facts/plan/jobs.h"
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
 #include "core/iteration/placement/pool_parts.h"
 #include "core/iteration/placement/resolve.h"
-#include "core/facts/plan/jobs.h"
-#include "core/engine/schedule/traits.h"
 #include "core/planner/score/parts.h"
 
 #include <algorithm>

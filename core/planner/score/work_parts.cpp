@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/iteration/iteration_costs/iteration_costs.h"
 #include "core/iteration/cost/wan/wan_traffic.h"
+#include "core/iteration/iteration_costs/iteration_costs.h"
 #include "core/planner/score/memory_parts.h"
 #include "core/planner/score/parts.h"
 
@@ -188,10 +188,10 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
     part.least = LeastTime(chain.chain());
     part.computing = computingOf(workload, kinds, order);
 
-    Sketch sketched = sketch(workload, workload.layout.classes.front(), coster, false);
+    ClosedFormInput sketched = closedFormInput(workload, workload.layout.classes.front(), coster, false);
     part.form = std::move(sketched.pipeline);
     part.overhead = double(toNanoseconds(iterationOverhead(workload)));
-    for (const Sketch::Kind &kind : sketched.kinds)
+    for (const ClosedFormInput::Kind &kind : sketched.kinds)
         part.formHiding.push_back(hidingWork(workload, kind.costs));
     return part;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/score/workbench.h"
 
+#include "core/facts/plan/jobs.h"
 #include "core/iteration/layouts/shares.h"
 #include "core/iteration/placement/activations_leave.h"
-#include "core/facts/plan/jobs.h"
 
 namespace trainyard {
 

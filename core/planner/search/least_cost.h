@@ -19,8 +19,8 @@ public:
     /// What so many GPUs in one datacenter cost is that, whichever they are: all have one price.
     [[nodiscard]] bool isExact() const { return m_isExact; }
     /// What they draw in so many seconds, in which they compute for so many GPU-seconds, whichever do. They draw idle
-    /// power all the time and the rest up to full power where they compute (core/evaluation/evaluate/metrics/chip_power.h); on
-    /// unequal ones the mean of all computes, as Metrics has it.
+    /// power all the time and the rest up to full power where they compute
+    /// (core/evaluation/evaluate/metrics/chip_power.h); on unequal ones the mean of all computes, as Metrics has it.
     [[nodiscard]] double joules(int gpus, double seconds, double computing) const;
 
 private:

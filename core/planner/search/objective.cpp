@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/search/objective.h"
 
-#include "core/facts/cluster/wan.h"
 #include "core/evaluation/evaluate/metrics/chip_power.h"
+#include "core/facts/cluster/wan.h"
 
 #include <algorithm>
 #include <vector>

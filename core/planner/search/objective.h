@@ -3,8 +3,8 @@
 // What a search goes by, of an evaluation: the figures that it compares and bounds, and the one number of an objective,
 // of which less is better. Pure functions, any thread.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "core/planner/search/search.h"
 
 #include <optional>

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Worlds that a plan may meet: the plan's own with some keys changed. A robust search judges each candidate in all of
-// them. A scenario may make a plan infeasible (a datacenter lost): by WorstCase such a candidate is out.
+// ScenarioJudge that a plan may meet: the plan's own with some keys changed. A robust search judges each candidate in
+// all of them. A scenario may make a plan infeasible (a datacenter lost): by WorstCase such a candidate is out.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/plan.h"
 
 #include <string>

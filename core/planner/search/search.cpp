@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/search/search.h"
 
-#include "core/planner/search/hunt_internal.h"
+#include "core/planner/search/search_state_internal.h"
 #include "core/planner/search/tell_result.h"
 
 #include <algorithm>
@@ -108,13 +108,13 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     const auto own = run(plan, Depth::Score, { catalogue, workspace }); // also where it is stopped at once
     if (!own)
         return std::unexpected(own.error());
-    detail::Hunt hunt(plan, catalogue, options, std::move(*space), *own, deadline.token(), onProgress);
+    detail::SearchState state(plan, catalogue, options, std::move(*space), *own, deadline.token(), onProgress);
     const std::uint64_t most =
-        hunt.isTabled() ? options.mostEnumerated : std::min(options.mostEnumerated, kMostWithoutTables);
+        state.isTabled() ? options.mostEnumerated : std::min(options.mostEnumerated, kMostWithoutTables);
     std::vector<std::uint64_t> numbers;
     std::vector<SpaceRules::LeftOut> left;
-    if (hunt.space().size() != SearchSpace::kTooMany) {
-        left = hunt.rules().forEach(
+    if (state.space().size() != SearchSpace::kTooMany) {
+        left = state.rules().forEach(
             [&](std::uint64_t number, const Candidate &) {
                 numbers.push_back(number);
                 return numbers.size() <= most;
@@ -122,11 +122,11 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
             deadline.token());
         if (numbers.size() <= most)
             for (const SpaceRules::LeftOut &one : left)
-                hunt.count(one.reason, one.count);
+                state.count(one.reason, one.count);
     }
     const bool isWhole = !numbers.empty() && numbers.size() <= most;
     const bool areAll = !deadline.token().stop_requested(); // else some may not have been reached
-    SearchResult result = isWhole ? searchWhole(hunt, numbers, areAll) : searchAround(hunt);
+    SearchResult result = isWhole ? exhaustive(state, numbers, areAll) : localSearch(state);
     for (PruneCount &one : result.pruned)
         one.isRule = std::ranges::find(left, one.reason, &SpaceRules::LeftOut::reason) != left.end();
     result.asked = std::make_shared<const SearchOptions>(options);

@@ -3,8 +3,8 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/facts/plan/plan_diff.h"
 #include "core/evaluation/report/text_table.h"
+#include "core/facts/plan/plan_diff.h"
 #include "core/planner/search/objective.h"
 #include "core/planner/search/shortfall.h"
 

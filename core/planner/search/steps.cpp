@@ -6,8 +6,8 @@
 #include "core/planner/search/steps.h"
 
 #include "core/facts/plan/plan_diff.h"
+#include "core/planner/search/scenario_judge.h"
 #include "core/planner/search/shortfall.h"
-#include "core/planner/search/worlds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -91,15 +91,15 @@ private:
         if (!isNew)
             return looked;
         PlanPtr plan = candidate == m_target ? m_found.plan(m_row) : m_found.space->plan(candidate);
-        if (!m_worlds) { // the plan that was asked about, which is looked at first
+        if (!m_judge) { // the plan that was asked about, which is looked at first
             const auto own = run(m_found.space->base(), Depth::Score, m_context);
             if (!own) {
                 looked.refused = own.error();
                 return looked;
             }
-            m_worlds.emplace(m_found.space->base(), m_context.catalogue, m_asked, **own);
+            m_judge.emplace(m_found.space->base(), m_context.catalogue, m_asked, **own);
         }
-        const CandidateVerdict verdict = m_worlds->judge(plan, 0, m_context.workspace, m_context.stop);
+        const CandidateVerdict verdict = m_judge->judge(plan, 0, m_context.workspace, m_context.stop);
         const SearchRow &row = verdict.row;
         if (verdict.isStopped || row.state == RowState::Refused) {
             looked.refused.push_back(
@@ -199,7 +199,7 @@ private:
     std::size_t m_row;
     RunContext m_context;
     SearchOptions m_asked; // worlds refer to it
-    std::optional<Worlds> m_worlds;
+    std::optional<ScenarioJudge> m_judge;
     Candidate m_target, m_now;
     AxisSet m_left;
     std::map<Candidate, Looked> m_known; // what a candidate is does not depend on the way to it

@@ -3,8 +3,8 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/planner/search/hunt_internal.h"
 #include "core/planner/search/search_front.h"
+#include "core/planner/search/search_state_internal.h"
 
 #include <algorithm>
 #include <utility>

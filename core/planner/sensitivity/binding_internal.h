@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What binds a plan, in sentences, from its evaluation and its shadow prices.
 
-#include "core/evaluation/memory_fit/purchases.h"
+#include "core/evaluation/memory_fit/headroom_uses.h"
 #include "core/planner/sensitivity/shadow_prices.h"
 
 namespace trainyard::detail {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/sensitivity/shadow_prices.h"
 
-#include "core/evaluation/advice/alternatives.h"
 #include "core/base/words.h"
+#include "core/evaluation/advice/alternatives.h"
+#include "core/evaluation/memory_fit/headroom_uses.h"
 #include "core/facts/hardware/gpu_name.h"
-#include "core/evaluation/memory_fit/purchases.h"
 #include "core/planner/search/idle_nodes.h"
 #include "core/planner/sensitivity/binding_internal.h"
 #include "core/planner/sensitivity/plan_runs_internal.h"
@@ -131,7 +131,7 @@ private:
     }
 
     /// What free memory buys now, and with more of it.
-    const std::vector<Purchase> &offersNow()
+    const std::vector<HeadroomUse> &offersNow()
     {
         if (!m_offersNow)
             m_offersNow = headroomSuggestions(m_now.plan, m_catalogue, m_workspace, m_runs.context().stop).offers;
@@ -144,11 +144,11 @@ private:
         sought.fits = roomier.isFeasible();
         if (m_now.isFeasible() && roomier.isFeasible() && m_now.evaluation->metrics.spans <= kMostSpansToShop) {
             PlanRun reference = m_now;
-            for (const Purchase &offer : offersNow())
+            for (const HeadroomUse &offer : offersNow())
                 if (PlanRun run = m_runs.tried(*offer.plan); run.isFeasible() && run.value < reference.value)
                     reference = std::move(run);
             PlanRun best = roomier;
-            for (const Purchase &offer :
+            for (const HeadroomUse &offer :
                 headroomSuggestions(roomier.plan, m_catalogue, m_workspace, m_runs.context().stop).offers)
                 if (PlanRun run = m_runs.tried(*offer.plan); run.isFeasible() && run.value < best.value) {
                     best = std::move(run);
@@ -306,7 +306,7 @@ private:
     double m_step;
     PlanRun m_now;
     ShadowPrices m_result;
-    std::optional<std::vector<Purchase>> m_offersNow;
+    std::optional<std::vector<HeadroomUse>> m_offersNow;
     std::vector<detail::RoomSought> m_sought;
 };
 

@@ -47,12 +47,12 @@ struct ShadowPrices {
     std::size_t leftOut = 0; // further resources, of datacenters that hold no stage before others
 };
 
-/// As many resources are simulated at most, and as many spans together (core/evaluation/advice/alternatives.h, mostParts).
-/// `step`: relative change of each rate and size, in (0, 1). A node more is the fewest of 1, 2, 4 and 8 that change
-/// anything which GPUs that idle do not as well, moved there; with them, and with larger memory, the plan may be chosen
-/// anew (isReplanned): replicas as many as fit, or what free memory buys (core/evaluation/memory_fit/purchases.h), against what that
-/// buys now. The budget is the cheapest of what has a price. Empty for a plan of jobs. Errors: of the plan, as run();
-/// Cancelled.
+/// As many resources are simulated at most, and as many spans together (core/evaluation/advice/alternatives.h,
+/// mostParts). `step`: relative change of each rate and size, in (0, 1). A node more is the fewest of 1, 2, 4 and 8
+/// that change anything which GPUs that idle do not as well, moved there; with them, and with larger memory, the plan
+/// may be chosen anew (isReplanned): replicas as many as fit, or what free memory buys
+/// (core/evaluation/memory_fit/headroom_uses.h), against what that buys now. The budget is the cheapest of what has a
+/// price. Empty for a plan of jobs. Errors: of the plan, as run(); Cancelled.
 [[nodiscard]] ExpectedAll<ShadowPrices> shadowPrices(const PlanPtr &plan, const Catalogue &catalogue,
     EvaluationWorkspace &workspace, Objective objective = Objective::Throughput, double step = 0.1,
     std::stop_token stop = {});

@@ -4,8 +4,8 @@
 // Private to the folder. A value sets its own keys and nothing else; which values go together is told by rules.h.
 
 #include "core/facts/hardware/stack_spec.h"
-#include "core/iteration/placement/degrees.h"
 #include "core/facts/plan/enum_names.h"
+#include "core/iteration/placement/degrees.h"
 #include "core/planner/space/space.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/space/axes_internal.h"
 
-#include "core/facts/catalogue/stack_schedules.h"
 #include "core/engine/schedule/traits.h"
+#include "core/facts/catalogue/stack_schedules.h"
 
 namespace trainyard::detail {
 

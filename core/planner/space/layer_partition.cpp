@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/space/layer_partition.h"
 
-#include "core/iteration/placement/place.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/place.h"
 
 #include <algorithm>
 #include <numeric>

@@ -2,11 +2,11 @@
 #include "core/planner/space/axes_internal.h"
 
 #include "core/base/words.h"
+#include "core/facts/plan/key_list.h"
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/plan/key_list.h"
 #include "core/planner/space/axes_pools.h"
-#include "core/facts/workload/model_math.h"
 
 #include <array>
 

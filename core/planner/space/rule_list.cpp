@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/space/rule_list_internal.h"
 
+#include "core/engine/schedule/traits.h"
+#include "core/facts/plan/job_schedulers.h"
 #include "core/iteration/placement/place.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/plan/job_schedulers.h"
-#include "core/engine/schedule/traits.h"
 #include "core/planner/space/layer_partition.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace trainyard::detail {
 namespace {
 
 /// The number of a plan that an axis sets, or that all candidates share.
-struct Field {
+struct AxisValues {
     int axis = -1;
     std::vector<int> at; // [value]
 
@@ -25,16 +25,16 @@ struct Field {
 };
 
 /// Whether an axis has its base value.
-struct Own {
+struct BaseValue {
     int axis = -1;
     std::uint16_t base = 0;
 
     bool operator()(const Candidate &candidate) const { return axis < 0 || candidate[std::size_t(axis)] == base; }
 };
 
-class Maker {
+class RuleBuilder {
 public:
-    Maker(const SearchSpace &space, const Catalogue &catalogue)
+    RuleBuilder(const SearchSpace &space, const Catalogue &catalogue)
         : m_space(space)
         , m_base(*space.base())
     {
@@ -63,9 +63,9 @@ public:
     }
 
 private:
-    template <class Read> Field field(std::string_view id, Read read) const
+    template <class Read> AxisValues field(std::string_view id, Read read) const
     {
-        Field made;
+        AxisValues made;
         made.axis = m_space.axis(id);
         if (made.axis < 0) {
             made.at = { int(read(m_base)) };
@@ -78,32 +78,32 @@ private:
         }
         return made;
     }
-    Own own(std::string_view id) const
+    BaseValue own(std::string_view id) const
     {
         const int axis = m_space.axis(id);
         return { axis, axis < 0 ? std::uint16_t(0) : m_space.axes()[std::size_t(axis)].base };
     }
-    Field tensor() const
+    AxisValues tensor() const
     {
         return field("tensor", [](const Plan &p) { return p.parallelism.tensor; });
     }
-    Field pipeline() const
+    AxisValues pipeline() const
     {
         return field("pipeline", [](const Plan &p) { return p.parallelism.pipeline; });
     }
-    Field context() const
+    AxisValues context() const
     {
         return field("context", [](const Plan &p) { return p.parallelism.context; });
     }
-    Field data() const
+    AxisValues data() const
     {
         return field("data", [](const Plan &p) { return p.parallelism.data.value_or(0); });
     }
-    Field schedule() const
+    AxisValues schedule() const
     {
         return field("schedule", [](const Plan &p) { return int(p.schedule); });
     }
-    Field virtualStages() const
+    AxisValues virtualStages() const
     {
         return field("virtual_pipeline", [](const Plan &p) { return p.parallelism.virtualPipeline; });
     }
@@ -121,7 +121,7 @@ private:
     template <class Rests>
     void rest(const char *text, std::string_view id, std::initializer_list<int> axes, Rests rests)
     {
-        const Own keeps = own(id);
+        const BaseValue keeps = own(id);
         if (keeps.axis < 0)
             return;
         add(text, { keeps.axis, std::max(axes) }, [=](const Candidate &c) { return !keeps(c) && rests(c); });
@@ -129,7 +129,7 @@ private:
 
     void degrees()
     {
-        const Field t = tensor(), p = pipeline(), cp = context(), d = data();
+        const AxisValues t = tensor(), p = pipeline(), cp = context(), d = data();
         const int gpus = m_base.cluster.gpus();
         add("one replica needs more GPUs than there are", { t.axis, p.axis, cp.axis },
             [=](const Candidate &c) { return std::int64_t(t(c)) * p(c) * cp(c) > gpus; });
@@ -137,11 +137,11 @@ private:
             [=](const Candidate &c) { return d(c) > 0 && std::int64_t(t(c)) * p(c) * cp(c) * d(c) > gpus; });
         rest("sequence parallel splits a tensor group, and there is none", "sequence_parallel", { t.axis },
             [=](const Candidate &c) { return t(c) == 1; });
-        const Field b = field("micro_batch", [](const Plan &plan) { return plan.workload.microBatch; });
+        const AxisValues b = field("micro_batch", [](const Plan &plan) { return plan.workload.microBatch; });
         const int batch = m_base.workload.globalBatch;
         add("there are more replicas than micro-batches", { b.axis, d.axis },
             [=](const Candidate &c) { return d(c) > 0 && std::int64_t(d(c)) * b(c) > batch; });
-        const Field zero = field("zero_stage", [](const Plan &plan) { return plan.parallelism.zeroStage; });
+        const AxisValues zero = field("zero_stage", [](const Plan &plan) { return plan.parallelism.zeroStage; });
         if (m_stack.refusesShardedPipelines || m_stack.shardsOptimizerOnly)
             add("in a pipeline the stack shards optimizer states alone", { zero.axis, p.axis },
                 [=, keeps = own("zero_stage")](const Candidate &c) { return p(c) > 1 && zero(c) >= 2 && !keeps(c); });
@@ -149,7 +149,7 @@ private:
 
     void schedules()
     {
-        const Field s = schedule(), v = virtualStages(), p = pipeline();
+        const AxisValues s = schedule(), v = virtualStages(), p = pipeline();
         int plain = int(kPlainSchedule);
         if (s.axis < 0 || std::ranges::find(s.at, plain) == s.at.end())
             plain = int(m_base.schedule);
@@ -171,7 +171,7 @@ private:
 
     void layers()
     {
-        const Field s = schedule(), v = virtualStages(), p = pipeline();
+        const AxisValues s = schedule(), v = virtualStages(), p = pipeline();
         const int layers = m_model.layers;
         add("the model has fewer layers than stages with their chunks", { s.axis, v.axis, p.axis },
             [=](const Candidate &c) {
@@ -202,11 +202,11 @@ private:
         partition(s, v, p);
     }
 
-    void partition(const Field &s, const Field &v, const Field &p)
+    void partition(const AxisValues &s, const AxisValues &v, const AxisValues &p)
     {
         const int axis = m_space.axis("layers");
         const int listed = int(m_base.placement.layers.size());
-        const Own keeps = own("layers");
+        const BaseValue keeps = own("layers");
         add("the plan states the layers of another number of stages", { axis, p.axis },
             [=](const Candidate &c) { return keeps(c) && listed > 1 && listed != p(c); });
         if (axis < 0)
@@ -249,9 +249,9 @@ private:
     {
         if (!m_model.isMoe())
             return;
-        const Field e = field("expert", [](const Plan &p) { return p.parallelism.expert; });
-        const Field et = field("expert_tensor", [](const Plan &p) { return p.parallelism.expertTensor; });
-        const Field t = tensor(), p = pipeline(), cp = context(), d = data();
+        const AxisValues e = field("expert", [](const Plan &p) { return p.parallelism.expert; });
+        const AxisValues et = field("expert_tensor", [](const Plan &p) { return p.parallelism.expertTensor; });
+        const AxisValues t = tensor(), p = pipeline(), cp = context(), d = data();
         const int gpus = m_base.cluster.gpus();
         add("a stage has fewer GPUs than the experts' ranks", { e.axis, et.axis, p.axis },
             [=](const Candidate &c) { return std::int64_t(e(c)) * et(c) * p(c) > gpus; });
@@ -267,8 +267,8 @@ private:
     void placements()
     {
         const int axis = m_space.axis("placement");
-        const Own keeps = own("placement");
-        const Field p = pipeline();
+        const BaseValue keeps = own("placement");
+        const AxisValues p = pipeline();
         int pinned = 0;
         for (const StagePin &pin : m_base.placement.stages)
             pinned += pin.stages;
@@ -276,7 +276,7 @@ private:
             [=](const Candidate &c) { return keeps(c) && pinned > 0 && pinned != p(c); });
         if (axis < 0)
             return;
-        Field sites; // of an order of datacenters
+        AxisValues sites; // of an order of datacenters
         sites.axis = axis;
         for (const AxisValue &value : m_space.axes()[std::size_t(axis)].values) {
             Plan with = m_base;
@@ -290,14 +290,14 @@ private:
 
     void wan()
     {
-        const Field p = pipeline();
-        const Field sharing = field("sharing", [](const Plan &plan) { return int(plan.wan.sharing); });
+        const AxisValues p = pipeline();
+        const AxisValues sharing = field("sharing", [](const Plan &plan) { return int(plan.wan.sharing); });
         rest("with one stage nothing crosses the WAN in turns", "sharing", { p.axis },
             [=](const Candidate &c) { return p(c) == 1; });
         rest("pipelines take no turns on the WAN", "cell", { sharing.axis, p.axis },
             [=](const Candidate &c) { return sharing(c) != int(WanSharing::Temporal) || p(c) == 1; });
-        const Field s = schedule();
-        const Field across = field("placement", [](const Plan &plan) { // 1: pipelines, 2: replicas, 0: either
+        const AxisValues s = schedule();
+        const AxisValues across = field("placement", [](const Plan &plan) { // 1: pipelines, 2: replicas, 0: either
             return plan.placement.mode == PlacementMode::DataAcross                                      ? 2
                 : plan.placement.mode == PlacementMode::PipelineAcross || !plan.placement.stages.empty() ? 1
                                                                                                          : 0;
@@ -311,26 +311,26 @@ private:
 
     void mixed()
     {
-        const Field p = pipeline();
-        const Field order =
+        const AxisValues p = pipeline();
+        const AxisValues order =
             field("accumulation", [](const Plan &plan) { return int(plan.heterogeneity.accumulation); });
         add("layer by layer goes through whole models, not through stages", { order.axis, p.axis },
             [=](const Candidate &c) { return p(c) > 1 && order(c) == int(Accumulation::Layered); });
         rest("one stage has all layers", "share_layers", { p.axis }, [=](const Candidate &c) { return p(c) == 1; });
-        const Field zero = field("zero_stage", [](const Plan &plan) { return plan.parallelism.zeroStage; });
+        const AxisValues zero = field("zero_stage", [](const Plan &plan) { return plan.parallelism.zeroStage; });
         rest("ZeRO divides no states at stage 0", "share_states", { zero.axis },
             [=](const Candidate &c) { return zero(c) == 0; });
     }
 
     void jobs()
     {
-        const Field s = field("job_scheduler", [](const Plan &p) { return int(p.jobScheduler); });
+        const AxisValues s = field("job_scheduler", [](const Plan &p) { return int(p.jobScheduler); });
         for (const char *id : { "spill", "double_buffer", "look_ahead", "remaining" })
             rest("the scheduler gives whole GPUs to whole jobs", id, { s.axis },
                 [=](const Candidate &c) { return !isByShards(static_cast<JobScheduler>(s(c))); });
         rest("only the longest remaining time counts what remains", "remaining", { s.axis },
             [=](const Candidate &c) { return static_cast<JobScheduler>(s(c)) != JobScheduler::ShardedLrtf; });
-        const Field buffers = field("double_buffer", [](const Plan &p) { return p.jobOptions.doubleBuffer; });
+        const AxisValues buffers = field("double_buffer", [](const Plan &p) { return p.jobOptions.doubleBuffer; });
         rest("a buffer is filled ahead, so double buffering looks ahead", "look_ahead", { buffers.axis },
             [=](const Candidate &c) { return buffers(c) != 0; });
     }
@@ -346,7 +346,7 @@ private:
 
 std::vector<SpaceRule> spaceRules(const SearchSpace &space, const Catalogue &catalogue)
 {
-    return Maker(space, catalogue).make();
+    return RuleBuilder(space, catalogue).make();
 }
 
 } // namespace trainyard::detail

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/sweep/sweep_lines.h"
 
+#include "core/evaluation/report/comparison.h"
 #include "core/facts/plan/json_document_internal.h"
 #include "core/facts/plan/plan_io.h"
-#include "core/evaluation/report/comparison.h"
 
 #include <nlohmann/json.hpp>
 

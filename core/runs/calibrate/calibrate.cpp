@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/calibrate/calibrate.h"
 
-#include "core/iteration/iteration_costs/iteration_costs.h"
 #include "core/base/median.h"
 #include "core/base/number_text.h"
+#include "core/evaluation/evaluate/metrics/confidence.h"
+#include "core/iteration/iteration_costs/iteration_costs.h"
 #include "core/runs/calibrate/calibration_judge_internal.h"
 #include "core/runs/calibrate/probe_samples.h"
 #include "core/runs/calibrate/robust_fit.h"
-#include "core/evaluation/evaluate/metrics/confidence.h"
 #include "core/runs/overlay/log_steps.h"
-#include "core/runs/overlay/told_job.h"
+#include "core/runs/overlay/reported_job.h"
 
 #include <algorithm>
 #include <cmath>
@@ -183,7 +183,7 @@ Expected<CalibrationProposal> calibrate(
     CalibrationCase of { .run = run,
         .workload = *std::move(workload),
         .map = RankMap(*evaluation.plan, evaluation.layout,
-            options.order.value_or(toldJob(*run.recording).order.value_or(RankOrder::DataBeforePipeline))),
+            options.order.value_or(reportedJob(*run.recording).order.value_or(RankOrder::DataBeforePipeline))),
         .fitted = {},
         .held = {},
         .options = options,

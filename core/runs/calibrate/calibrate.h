@@ -5,8 +5,8 @@
 // and collectives that the fit has not seen. Nothing is changed here: the plan takes what its user accepts.
 
 #include "core/evaluation/evaluate/evaluation.h"
-#include "core/runs/overlay/run_overlay.h"
 #include "core/facts/plan/calibration.h"
+#include "core/runs/overlay/run_overlay.h"
 
 #include <stop_token>
 

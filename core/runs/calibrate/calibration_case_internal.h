@@ -3,10 +3,10 @@
 // What every fit of this folder looks at: the run, the plan as it is without factors, which steps are fitted and which
 // are held out, and the proposal that it adds to. For the .cpp files of this folder.
 
-#include "core/runs/calibrate/calibrate.h"
 #include "core/iteration/cost/kernel_seconds.h"
 #include "core/iteration/placement/rank_map.h"
 #include "core/iteration/placement/resolve.h"
+#include "core/runs/calibrate/calibrate.h"
 
 namespace trainyard {
 

@@ -11,14 +11,14 @@ double Judge::seconds(const std::vector<const FittedFactor *> &factors)
     for (const FittedFactor *fitted : factors)
         accept(plan, fitted->id, fitted->factor);
     const auto answer = run(std::make_shared<const Plan>(std::move(plan)), Depth::Score,
-        { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_of.options.stop });
+        { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_case.options.stop });
     return answer && *answer ? (*answer)->metrics.iterationTime.value_or(0) : 0;
 }
 
 double Judge::secondsBeside(const FittedFactor &fitted)
 {
     std::vector<const FittedFactor *> all;
-    for (const FittedFactor &other : m_of.proposal.factors)
+    for (const FittedFactor &other : m_case.proposal.factors)
         if (other.refused.empty())
             all.push_back(&other);
     all.push_back(&fitted); // takes the place of what was proposed of the same
@@ -27,7 +27,7 @@ double Judge::secondsBeside(const FittedFactor &fitted)
 
 std::optional<double> Judge::errorOf(double predicted) const
 {
-    return heldOutError(m_of.proposal, predicted);
+    return heldOutError(m_case.proposal, predicted);
 }
 
 bool areOfSame(const CalibrationFactor &a, const CalibrationFactor &b)

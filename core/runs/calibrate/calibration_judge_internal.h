@@ -3,15 +3,15 @@
 // What the plan predicts with factors, as it would be with them accepted: what it has learnt before and they do not
 // replace stays. For the .cpp files of this folder.
 
-#include "core/runs/calibrate/calibration_case_internal.h"
 #include "core/evaluation/evaluate/run.h"
+#include "core/runs/calibrate/calibration_case_internal.h"
 
 namespace trainyard {
 
 class Judge {
 public:
     Judge(const CalibrationCase &of, const Plan &plan, const Catalogue &catalogue)
-        : m_of(of)
+        : m_case(of)
         , m_plan(plan)
         , m_catalogue(catalogue)
     {
@@ -25,7 +25,7 @@ public:
     [[nodiscard]] std::optional<double> errorOf(double predicted) const;
 
 private:
-    const CalibrationCase &m_of;
+    const CalibrationCase &m_case;
     const Plan &m_plan;
     const Catalogue &m_catalogue;
     EvaluationWorkspace m_workspace;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/calibrate/collective_samples.h"
 
-#include "core/runs/calibrate/kernel_samples.h"
 #include "core/iteration/placement/ranks.h"
+#include "core/runs/calibrate/kernel_samples.h"
 
 #include <algorithm>
 #include <map>

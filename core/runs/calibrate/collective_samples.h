@@ -3,9 +3,9 @@
 // Collectives whose size and time are known, from matched collectives of steps and from points of benchmarks alike:
 // what link fits are made of.
 
-#include "core/runs/overlay/run_steps.h"
 #include "core/iteration/placement/rank_map.h"
 #include "core/iteration/placement/resolve.h"
+#include "core/runs/overlay/run_steps.h"
 
 #include <stop_token>
 
@@ -28,7 +28,8 @@ struct CollectiveSamples {
     std::size_t unmatched = 0; // of ranks that nobody recorded: what such a collective waits for is not known
     std::size_t unsized = 0;
     // Which the formulas of collectives do not describe: of operations without one, of groups that reach over several
-    // datacenters (sends aside), and exchanges with experts that go in slices or pieces (core/systems/experts/exchange.h)
+    // datacenters (sends aside), and exchanges with experts that go in slices or pieces
+    // (core/systems/experts/exchange.h)
     std::size_t unknown = 0, afar = 0, exchanges = 0;
 };
 

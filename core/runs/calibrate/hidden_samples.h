@@ -4,8 +4,8 @@
 // groups the part that moves data, waiting left out, as the rank shows it that came last. Small messages,
 // which frameworks exchange beside the layers' own, are left out.
 
-#include "core/runs/overlay/run_steps.h"
 #include "core/iteration/placement/rank_map.h"
+#include "core/runs/overlay/run_steps.h"
 
 #include <stop_token>
 

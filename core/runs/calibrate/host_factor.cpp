@@ -2,12 +2,12 @@
 // Host: the gaps in which a rank waited for it, by their place in the step, against what the model says of its stage.
 #include "core/base/median.h"
 #include "core/base/number_text.h"
+#include "core/iteration/cost/kernel_seconds.h"
 #include "core/runs/calibrate/calibration_case_internal.h"
 #include "core/runs/calibrate/collective_samples.h"
 #include "core/runs/calibrate/place_samples.h"
-#include "core/runs/calibrate/pooled.h"
+#include "core/runs/calibrate/random_effects_mean.h"
 #include "core/runs/calibrate/robust_fit.h"
-#include "core/iteration/cost/kernel_seconds.h"
 #include "core/runs/overlay/host_gaps.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ struct RankFactor {
 class HostFactor {
 public:
     explicit HostFactor(CalibrationCase &of)
-        : m_of(of)
+        : m_case(of)
     {
     }
 
@@ -85,14 +85,14 @@ public:
         settle();
         std::vector<RankFactor> factors = compared();
         if (factors.size() <= m_outside || factors.empty()) {
-            m_of.note(m_outside > 0
+            m_case.note(m_outside > 0
                     ? "What the ranks wait for their hosts is far from what the plan can be: no factor of the "
                       "host explains it"
                     : "The plan has no time of the host that shows, or the run no gaps: nothing is said of hosts");
             return;
         }
         if (m_outside > 0)
-            m_of.note("Of " + wholeText(double(m_outside)) + (m_outside == 1 ? " rank" : " ranks")
+            m_case.note("Of " + wholeText(double(m_outside)) + (m_outside == 1 ? " rank" : " ranks")
                 + " no factor of the host explains the gaps: left out");
         leaveOut(factors);
         propose(factors);
@@ -101,33 +101,33 @@ public:
 private:
     [[nodiscard]] const HostCurve *curveOf(int rank)
     {
-        const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank);
+        const PipelineClass *pipelines = classOf(m_case.workload, m_case.map, rank);
         if (!pipelines)
             return nullptr;
-        const int stage = m_of.map.placeOf(rank).stage;
+        const int stage = m_case.map.placeOf(rank).stage;
         auto known = m_curves.find({ pipelines, stage });
         if (known == m_curves.end())
-            known = m_curves.emplace(std::pair(pipelines, stage), HostCurve(m_of, *pipelines, stage)).first;
+            known = m_curves.emplace(std::pair(pipelines, stage), HostCurve(m_case, *pipelines, stage)).first;
         return &known->second;
     }
 
     void gather()
     {
-        const std::vector<int> likes = m_of.likes();
-        for (const int index : m_of.fitted) {
+        const std::vector<int> likes = m_case.likes();
+        for (const int index : m_case.fitted) {
             // Nothing runs behind the last step, so that the gap at its end is not seen.
-            if (m_of.fitted.size() > 1 && std::size_t(index) + 1 == m_of.run.steps.size())
+            if (m_case.fitted.size() > 1 && std::size_t(index) + 1 == m_case.run.steps.size())
                 continue;
             // Of each rank within its own window: the job's step reaches over gaps that belong to its next one.
-            for (const RankWindow &window : m_of.run.steps[std::size_t(index)].ranks) {
-                const int rank = m_of.run.recording->ranks[window.rank].rank;
+            for (const RankWindow &window : m_case.run.steps[std::size_t(index)].ranks) {
+                const int rank = m_case.run.recording->ranks[window.rank].rank;
                 const HostCurve *curve = curveOf(rank);
-                if (!curve || curve->seconds(1) < kLeastHost * m_of.run.steps[std::size_t(index)].seconds)
+                if (!curve || curve->seconds(1) < kLeastHost * m_case.run.steps[std::size_t(index)].seconds)
                     continue;
                 RankGaps &own = m_ranks[window.rank];
                 own.rank = rank, own.like = likes[window.rank];
                 double &sum = own.steps.emplace_back(0);
-                for (const HostGap &gap : hostGapsOf(m_of.run, window, m_of.map.stages())) {
+                for (const HostGap &gap : hostGapsOf(m_case.run, window, m_case.map.stages())) {
                     own.gaps[{ gap.stream, gap.name }].push_back(
                         { static_cast<std::uint32_t>(own.steps.size() - 1), gap.seconds });
                     sum += gap.seconds;
@@ -140,7 +140,7 @@ private:
     void settle()
     {
         std::vector<StepPlace> all;
-        Likes known;
+        PeerRanks known;
         for (auto &[index, own] : m_ranks) {
             own.places = placesOf(own.gaps, int(own.steps.size()), [](std::uint32_t) { return 0; });
             known.add(own.like, own.places);
@@ -195,7 +195,7 @@ private:
             return;
         std::erase_if(factors, [&](const RankFactor &one) {
             if (isOut(one))
-                m_of.note("The host of rank " + std::to_string(one.rank) + " takes "
+                m_case.note("The host of rank " + std::to_string(one.rank) + " takes "
                     + plainText(one.factor.value / middle) + " × as long as those of others: it is left out");
             return isOut(one);
         });
@@ -208,7 +208,7 @@ private:
         std::vector<double> ones(factors.size(), 1.0), plain;
         for (const RankFactor &one : factors)
             values.push_back(one.factor), plain.push_back(one.factor.value);
-        RankValue mean = pooled(values);
+        RankValue mean = randomEffectsMean(values);
         if (!(mean.error > 0))
             if (const auto fit = fitRatio(ones, plain))
                 mean = { fit->factor, fit->standardError };
@@ -237,10 +237,10 @@ private:
         fitted.residual = medianOf(std::move(off));
         fitted.sentence = "The host takes " + factorText(factor, error) + "; gaps of "
             + wholeText(fitted.factor.samples) + " steps of a rank)";
-        m_of.propose(std::move(fitted));
+        m_case.propose(std::move(fitted));
     }
 
-    CalibrationCase &m_of;
+    CalibrationCase &m_case;
     std::map<std::pair<const PipelineClass *, int>, HostCurve> m_curves;
     std::map<std::uint32_t, RankGaps> m_ranks; // of Recording::ranks
     std::size_t m_outside = 0; // ranks that no factor explains

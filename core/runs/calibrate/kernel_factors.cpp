@@ -2,11 +2,11 @@
 // Products, attention and memory: seconds of their kernels against what the model predicts for the stage of each rank.
 #include "core/base/median.h"
 #include "core/base/number_text.h"
+#include "core/iteration/cost/kernel_seconds.h"
 #include "core/runs/calibrate/calibration_case_internal.h"
 #include "core/runs/calibrate/collective_samples.h"
 #include "core/runs/calibrate/kernel_samples.h"
-#include "core/runs/calibrate/pooled.h"
-#include "core/iteration/cost/kernel_seconds.h"
+#include "core/runs/calibrate/random_effects_mean.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +32,7 @@ struct RankSample {
 class KernelFactors {
 public:
     explicit KernelFactors(CalibrationCase &of)
-        : m_of(of)
+        : m_case(of)
         , m_isUnfused(!of.workload.stack.flashAttention)
     {
     }
@@ -42,7 +42,7 @@ public:
         gather();
         for (const auto &[gpu, parts] : m_byGpu) {
             if (!areNamed(parts)) {
-                m_of.note(
+                m_case.note(
                     "Kernels of this run do not have the names of libraries: one factor of all computing stands for "
                     "products, attention and memory");
                 propose(gpu, "Kernels", joined(parts), { kParts.begin(), kParts.end() });
@@ -56,7 +56,7 @@ public:
                         part == 0 ? std::vector { kParts[0], kParts[1] } : std::vector { kParts[part] });
         }
         if (m_isUnfused && !m_byGpu.empty())
-            m_of.note(
+            m_case.note(
                 "Attention of this stack is made of matrix products: the run does not tell the two apart, and they "
                 "share one factor");
     }
@@ -95,22 +95,23 @@ private:
     {
         const auto [known, isNew] = m_models.try_emplace({ &pipelines, stage });
         if (isNew)
-            known->second = kernelSeconds(m_of.workload, pipelines, stage, m_of.recomputedOf(pipelines, stage));
+            known->second = kernelSeconds(m_case.workload, pipelines, stage, m_case.recomputedOf(pipelines, stage));
         return known->second;
     }
 
     void gather()
     {
-        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted, m_of.likes(), m_of.options.stop)) {
-            const int rank = m_of.run.recording->ranks[kernels.rank].rank;
-            const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank);
+        for (const RankKernels &kernels :
+            kernelSamples(m_case.run, m_case.fitted, m_case.likes(), m_case.options.stop)) {
+            const int rank = m_case.run.recording->ranks[kernels.rank].rank;
+            const PipelineClass *pipelines = classOf(m_case.workload, m_case.map, rank);
             if (!pipelines)
                 continue;
-            const int stage = m_of.map.placeOf(rank).stage;
+            const int stage = m_case.map.placeOf(rank).stage;
             const KernelSeconds &model = modelOf(*pipelines, stage);
             if (!(model.total() > 0))
                 continue;
-            Parts &parts = m_byGpu[m_of.workload.gpu(pipelines->locations[std::size_t(stage)]).id];
+            Parts &parts = m_byGpu[m_case.workload.gpu(pipelines->locations[std::size_t(stage)]).id];
             const std::array modelled { model.products, model.attention, model.memory };
             const std::array fixed { model.fixedProducts, 0.0, model.fixedMemory };
             for (int part = 0; part < kKernelParts; ++part)
@@ -147,8 +148,8 @@ private:
             return;
         std::erase_if(samples, [](const RankSample &sample) { return sample.measured <= sample.fixed; });
         if (samples.empty()) {
-            m_of.note(measured > 0 ? name + " take less than the launch floors of the model: nothing is fitted"
-                                   : "The run names no kernel as one of these: " + name + ", of which the plan has "
+            m_case.note(measured > 0 ? name + " take less than the launch floors of the model: nothing is fitted"
+                                     : "The run names no kernel as one of these: " + name + ", of which the plan has "
                         + percentText(modelled / total) + " of its computing");
             return;
         }
@@ -159,7 +160,7 @@ private:
             ratios.push_back({ sample.ratio(), sample.error / sample.modelled });
             fitted.factor.samples += sample.kernels;
         }
-        const auto [factor, error] = pooled(ratios);
+        const auto [factor, error] = randomEffectsMean(ratios);
         setError(fitted.factor.standardError, error);
         fitted.factor.gpu = gpu;
         fitted.factor.factor = factor;
@@ -174,7 +175,7 @@ private:
         fitted.factor.r2 = r2Of(lines, seen);
         fitted.residual = medianOf(std::move(off));
         const GpuSpec *spec = nullptr;
-        for (const auto &pools : m_of.workload.gpus)
+        for (const auto &pools : m_case.workload.gpus)
             for (const GpuSpec *known : pools)
                 spec = known->id == gpu ? known : spec;
         fitted.sentence = name + " on " + (spec ? spec->name : gpu) + " take "
@@ -183,7 +184,7 @@ private:
         for (const CalibratedPart part : standsFor) {
             fitted.factor.what = part;
             fitted.id = std::string(toString(part)) + "-" + gpu;
-            m_of.propose(fitted);
+            m_case.propose(fitted);
         }
     }
 
@@ -199,13 +200,13 @@ private:
             const double off = sample.ratio() / middle - 1;
             const bool isOut = std::abs(off) > std::max(kFarOff, kFarOffErrors * sample.error / sample.measured);
             if (isOut)
-                m_of.note(name + " of rank " + std::to_string(sample.rank) + " take " + plainText(1 + off)
+                m_case.note(name + " of rank " + std::to_string(sample.rank) + " take " + plainText(1 + off)
                     + " × as long as those of its likes: it is left out");
             return isOut;
         });
     }
 
-    CalibrationCase &m_of;
+    CalibrationCase &m_case;
     bool m_isUnfused;
     std::map<std::string, Parts> m_byGpu;
     std::map<std::pair<const PipelineClass *, int>, KernelSeconds> m_models;

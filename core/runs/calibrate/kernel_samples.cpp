@@ -64,7 +64,7 @@ std::vector<RankKernels> kernelSamples(
             collect(run, window, partOf, byRank[window.rank], own);
         }
     std::map<std::uint32_t, std::vector<StepPlace>> places;
-    Likes known;
+    PeerRanks known;
     for (auto &[rank, durations] : byRank) {
         if (stop.stop_requested())
             return {};

@@ -2,13 +2,13 @@
 // NVLink, fabric and WAN from collectives: what stays in a node first, since collectives of many nodes go through both.
 #include "core/base/median.h"
 #include "core/base/number_text.h"
+#include "core/facts/hardware/network_spec.h"
+#include "core/iteration/placement/calibrated.h"
+#include "core/iteration/placement/ranks.h"
 #include "core/runs/calibrate/calibration_case_internal.h"
 #include "core/runs/calibrate/collective_samples.h"
 #include "core/runs/calibrate/link_fit.h"
 #include "core/runs/calibrate/robust_fit.h"
-#include "core/facts/hardware/network_spec.h"
-#include "core/iteration/placement/calibrated.h"
-#include "core/iteration/placement/ranks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ namespace {
 class LinkFactors {
 public:
     explicit LinkFactors(CalibrationCase &of)
-        : m_of(of)
+        : m_case(of)
     {
         CollectiveSamples seen = collectivesOf(of.run, of.fitted, of.workload, of.map, of.options.stop);
         const CollectiveSamples held = collectivesOf(of.run, of.held, of.workload, of.map, of.options.stop);
@@ -31,11 +31,11 @@ public:
         m_samples = std::move(seen.samples);
         m_held = held.samples;
         std::set<std::string> gpus;
-        for (const GpuRun &run : m_of.workload.layout.runs)
-            gpus.insert(m_of.workload.gpu(run.location()).id);
+        for (const GpuRun &run : m_case.workload.layout.runs)
+            gpus.insert(m_case.workload.gpu(run.location()).id);
         if (gpus.size() > 1) {
             if (!collectiveBenchmarks(*of.run.recording, 0).empty())
-                m_of.note("Benchmarks of collectives do not tell on which of the plan's "
+                m_case.note("Benchmarks of collectives do not tell on which of the plan's "
                     + wholeText(double(gpus.size())) + " GPU types they ran: nothing is taken from them");
             return;
         }
@@ -51,10 +51,10 @@ public:
             if (sample.toDatacenter >= 0)
                 continue;
             if (sample.isInNode())
-                gpus.try_emplace(m_of.workload.gpu(sample.at).id, sample.at);
+                gpus.try_emplace(m_case.workload.gpu(sample.at).id, sample.at);
             else
                 datacenters.try_emplace(
-                    m_of.workload.plan->cluster.datacenters[std::size_t(sample.at.datacenter)].id, sample.at);
+                    m_case.workload.plan->cluster.datacenters[std::size_t(sample.at.datacenter)].id, sample.at);
         }
         for (const auto &[gpu, at] : gpus)
             addNvlink(gpu, at);
@@ -67,31 +67,31 @@ private:
     void noteLeftOut(const CollectiveSamples &seen)
     {
         if (seen.unmatched > 0)
-            m_of.note(wholeText(double(seen.unmatched))
+            m_case.note(wholeText(double(seen.unmatched))
                 + " collectives have ranks that nobody recorded: what they wait for is not known, and links are not "
                   "fitted to them");
         if (seen.unsized > 0)
-            m_of.note(wholeText(double(seen.unsized)) + " collectives do not tell their size");
+            m_case.note(wholeText(double(seen.unsized)) + " collectives do not tell their size");
         if (seen.exchanges > 0)
-            m_of.note(wholeText(double(seen.exchanges))
+            m_case.note(wholeText(double(seen.exchanges))
                 + " exchanges with experts are no plain all-to-all in this plan (moe.dispatch): no link is fitted to "
                   "them");
         if (seen.afar > 0)
-            m_of.note(wholeText(double(seen.afar))
+            m_case.note(wholeText(double(seen.afar))
                 + " collectives reach over several datacenters: no single link is fitted to them");
         if (seen.unknown > 0)
-            m_of.note(wholeText(double(seen.unknown))
+            m_case.note(wholeText(double(seen.unknown))
                 + " collectives are of operations that the model has no formula for: no link is fitted to them");
     }
 
     /// Benchmarks do not tell where they ran: at the plan's first stage.
     [[nodiscard]] CollectiveSample placed(CollectiveSample point) const
     {
-        if (!m_of.workload.layout.classes.empty())
-            point.at = m_of.workload.layout.classes.front().locations.front();
+        if (!m_case.workload.layout.classes.empty())
+            point.at = m_case.workload.layout.classes.front().locations.front();
         // A rack of NVLink is one node of several hosts.
-        const int domain = domainOf(m_of.workload, point.at);
-        if (domain > m_of.workload.pool(point.at).gpusPerNode && domain >= point.ranks)
+        const int domain = domainOf(m_case.workload, point.at);
+        if (domain > m_case.workload.pool(point.at).gpusPerNode && domain >= point.ranks)
             point.ranksPerNode = point.ranks;
         return point;
     }
@@ -99,19 +99,19 @@ private:
     /// As the plan will have it: by what was proposed, else by what it has accepted before.
     [[nodiscard]] Link insideOf(StageLocation at)
     {
-        const GpuSpec &gpu = m_of.workload.gpu(at);
+        const GpuSpec &gpu = m_case.workload.gpu(at);
         Link link = deviceLink(gpu, builtinNetwork());
         const auto take = [&](const CalibrationFactor &factor) {
-            const std::string &datacenter = m_of.workload.plan->cluster.datacenters[std::size_t(at.datacenter)].id;
+            const std::string &datacenter = m_case.workload.plan->cluster.datacenters[std::size_t(at.datacenter)].id;
             const bool isMeant = factor.what == CalibratedPart::Nvlink && (factor.gpu.empty() || factor.gpu == gpu.id)
                 && (factor.datacenter.empty() || factor.datacenter == datacenter);
             if (isMeant)
                 link = calibratedLink(link, factor, m_kinds.emplace_back());
             return isMeant;
         };
-        const bool isProposed = std::ranges::any_of(m_of.proposal.factors,
+        const bool isProposed = std::ranges::any_of(m_case.proposal.factors,
             [&](const FittedFactor &fitted) { return fitted.refused.empty() && take(fitted.factor); });
-        for (const auto &[id, factor] : m_of.known)
+        for (const auto &[id, factor] : m_case.known)
             if (!isProposed)
                 take(factor);
         return link;
@@ -139,13 +139,13 @@ private:
     void addNvlink(const std::string &gpu, StageLocation at)
     {
         const auto isMeant = [&](const CollectiveSample &sample) {
-            return sample.isInNode() && m_of.workload.gpu(sample.at).id == gpu;
+            return sample.isInNode() && m_case.workload.gpu(sample.at).id == gpu;
         };
-        const Link nominal = deviceLink(m_of.workload.gpu(at), builtinNetwork()),
-                   none = nominalFabric(m_of.workload, at);
-        const std::string what = "Collectives inside a node of " + m_of.workload.gpu(at).name;
+        const Link nominal = deviceLink(m_case.workload.gpu(at), builtinNetwork()),
+                   none = nominalFabric(m_case.workload, at);
+        const std::string what = "Collectives inside a node of " + m_case.workload.gpu(at).name;
         const auto factor = [&](const std::vector<CollectiveSample> &samples) {
-            return factorOf(fitLink(samples, nominal, none, false, m_of.options.stop), what,
+            return factorOf(fitLink(samples, nominal, none, false, m_case.options.stop), what,
                 { .what = CalibratedPart::Nvlink, .gpu = gpu });
         };
         leaveOutClashes(isMeant, what, factor);
@@ -159,7 +159,7 @@ private:
         const auto held = of(m_held, isMeant);
         fitted.factor.errorBefore = errorOf(held, nominal, none);
         fitted.factor.errorAfter = errorOf(held, link, none);
-        m_of.propose(std::move(fitted));
+        m_case.propose(std::move(fitted));
     }
 
     void addFabric(const std::string &datacenter, StageLocation at)
@@ -167,10 +167,10 @@ private:
         const auto isMeant = [&](const CollectiveSample &sample) {
             return !sample.isInNode() && sample.at.datacenter == at.datacenter;
         };
-        const Link inside = insideOf(at), nominal = nominalFabric(m_of.workload, at);
+        const Link inside = insideOf(at), nominal = nominalFabric(m_case.workload, at);
         const std::string what = "Collectives between nodes of " + datacenter;
         const auto factor = [&](const std::vector<CollectiveSample> &samples) {
-            return factorOf(fitLink(samples, inside, nominal, true, m_of.options.stop), what,
+            return factorOf(fitLink(samples, inside, nominal, true, m_case.options.stop), what,
                 { .what = CalibratedPart::Fabric, .datacenter = datacenter });
         };
         leaveOutClashes(isMeant, what, factor);
@@ -184,7 +184,7 @@ private:
         const auto held = of(m_held, isMeant);
         fitted.factor.errorBefore = errorOf(held, inside, nominal);
         fitted.factor.errorAfter = errorOf(held, inside, link);
-        m_of.propose(std::move(fitted));
+        m_case.propose(std::move(fitted));
     }
 
     /// Sends to another datacenter: seconds ≈ latency + bytes / what one sender reaches.
@@ -197,14 +197,14 @@ private:
                 bytes.push_back(sample.bytes);
                 seconds.push_back(sample.seconds);
             }
-        const auto &datacenters = m_of.workload.plan->cluster.datacenters;
+        const auto &datacenters = m_case.workload.plan->cluster.datacenters;
         for (const auto &[ends, times] : pairs) {
             const std::string a = datacenters[std::size_t(ends.first)].id, b = datacenters[std::size_t(ends.second)].id;
             const std::string what = "Sends between " + a + " and " + b;
-            FittedFactor fitted { .id = wanId(*m_of.workload.plan, a, b) };
+            FittedFactor fitted { .id = wanId(*m_case.workload.plan, a, b) };
             fitted.factor.what = CalibratedPart::Wan;
             fitted.factor.between = { a, b };
-            const auto line = fitAlphaBeta(times.first, times.second, m_of.options.stop);
+            const auto line = fitAlphaBeta(times.first, times.second, m_case.options.stop);
             if (!line || line->bytesPerSecond <= 0) {
                 addOfOneSize(std::move(fitted), what, ends, times.first, times.second);
                 continue;
@@ -219,9 +219,9 @@ private:
             fitted.sentence = what + " reach " + bytesText(line->bytesPerSecond) + "/s (± "
                 + bytesText(line->bandwidthError) + "/s; " + wholeText(line->samples) + " sends) after "
                 + latencyText(line->latency * 1e6, line->latencyError * 1e6);
-            m_of.note("What one sender of " + a + " and " + b
+            m_case.note("What one sender of " + a + " and " + b
                 + " reaches is taken for its node pair: several that send at once are not told apart");
-            m_of.propose(std::move(fitted));
+            m_case.propose(std::move(fitted));
         }
     }
 
@@ -230,20 +230,20 @@ private:
     void addOfOneSize(FittedFactor fitted, const std::string &what, std::pair<int, int> ends,
         const std::vector<double> &bytes, const std::vector<double> &seconds)
     {
-        const int link = m_of.workload.links.between(ends.first, ends.second);
+        const int link = m_case.workload.links.between(ends.first, ends.second);
         if (link < 0)
             return;
-        const double latency = m_of.workload.roundTripMs(link) / 2e3;
-        const double rate = m_of.workload.transports[std::size_t(link)].rate.value;
+        const double latency = m_case.workload.roundTripMs(link) / 2e3;
+        const double rate = m_case.workload.transports[std::size_t(link)].rate.value;
         std::vector<double> modelled, measured;
         for (std::size_t i = 0; i < bytes.size(); ++i)
             if (seconds[i] > latency) {
                 modelled.push_back(bytes[i] / rate);
                 measured.push_back(seconds[i] - latency);
             }
-        const auto ratio = fitRatio(modelled, measured, m_of.options.stop);
+        const auto ratio = fitRatio(modelled, measured, m_case.options.stop);
         if (!ratio || 2 * measured.size() < bytes.size()) {
-            m_of.note(what
+            m_case.note(what
                 + " are of one size, and most of them take less than the latency of the link: nothing is "
                   "fitted");
             return;
@@ -255,9 +255,9 @@ private:
         fitted.sentence = what + " take, after the latency of the link, "
             + factorText(ratio->factor, ratio->standardError) + "; " + wholeText(ratio->samples)
             + " sends of one size)";
-        m_of.note(
+        m_case.note(
             what + " are of one size: latency and bandwidth are not told apart, and the latency is left as it is");
-        m_of.propose(std::move(fitted));
+        m_case.propose(std::move(fitted));
     }
 
     /// Why nothing would be taken of it.
@@ -267,9 +267,9 @@ private:
             return fitted.error().what;
         if (!fitted->refused.empty())
             return fitted->refused;
-        if (!(fitted->residual <= m_of.options.mostResidual))
+        if (!(fitted->residual <= m_case.options.mostResidual))
             return "half of its samples lie more than " + percentText(fitted->residual) + " off the line";
-        return beyondWire(m_of, fitted->factor);
+        return beyondWire(m_case, fitted->factor);
     }
 
     /// Benchmarks that tell no one link together are looked at file by file: of those that alone tell none nothing is
@@ -286,16 +286,16 @@ private:
         std::map<std::uint32_t, std::string> faults;
         std::string names;
         for (const auto &[source, samples] : files) {
-            const auto &sources = m_of.run.recording->sources;
+            const auto &sources = m_case.run.recording->sources;
             const std::string name = source < sources.size() ? sources[source].file : "a benchmark";
             names += (names.empty() ? "" : ", ") + name;
             if (const std::string fault = faultOf(factor(samples)); !fault.empty())
                 faults[source] = name + ": " + fault;
         }
         if (faults.empty() || faults.size() == files.size())
-            return m_of.note(what + ": " + names + " tell different links; calibrate with one of them");
+            return m_case.note(what + ": " + names + " tell different links; calibrate with one of them");
         for (const auto &[source, fault] : faults)
-            m_of.note(what + ": nothing is taken of " + fault);
+            m_case.note(what + ": nothing is taken of " + fault);
         for (std::vector<CollectiveSample> *samples : { &m_samples, &m_held })
             std::erase_if(*samples, [&](const CollectiveSample &sample) {
                 return sample.isBenchmark && faults.contains(sample.source) && isMeant(sample);
@@ -332,10 +332,10 @@ private:
 
     void tellWhy(const std::string &what, const Error &error)
     {
-        m_of.note(what + " are not fitted: " + error.what + (error.right.empty() ? "" : "; needed: " + error.right));
+        m_case.note(what + " are not fitted: " + error.what + (error.right.empty() ? "" : "; needed: " + error.right));
     }
 
-    CalibrationCase &m_of;
+    CalibrationCase &m_case;
     std::vector<CollectiveSample> m_samples, m_held;
     std::list<LinkClass> m_kinds; // of insideOf
 };

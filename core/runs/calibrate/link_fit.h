@@ -1,13 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Latency and bandwidth of a class of links from collectives of many kinds and sizes. Each is laid out by the model
-// itself (core/facts/network/collectives.h): its dependence on the link's start and bandwidth is what is fitted, its steps
-// and what other links take of it are taken off first. So the model, given the fitted values, gives the fitted line
-// back.
+// itself (core/facts/network/collectives.h): its dependence on the link's start and bandwidth is what is fitted, its
+// steps and what other links take of it are taken off first. So the model, given the fitted values, gives the fitted
+// line back.
 
 #include "core/base/error.h"
-#include "core/runs/calibrate/collective_samples.h"
 #include "core/facts/network/collectives.h"
+#include "core/runs/calibrate/collective_samples.h"
 
 #include <optional>
 

@@ -2,11 +2,11 @@
 // Overlap: the share of communication beside which a rank computed, against what the model says of its stage.
 #include "core/base/median.h"
 #include "core/base/number_text.h"
+#include "core/iteration/cost/kernel_seconds.h"
 #include "core/runs/calibrate/calibration_case_internal.h"
 #include "core/runs/calibrate/collective_samples.h"
 #include "core/runs/calibrate/hidden_samples.h"
 #include "core/runs/calibrate/robust_fit.h"
-#include "core/iteration/cost/kernel_seconds.h"
 
 #include <algorithm>
 #include <cmath>

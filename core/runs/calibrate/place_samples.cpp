@@ -147,7 +147,7 @@ TypicalSeconds typicalOf(const PlaceLocation &location, const PlaceNoise &noise)
     return { seconds, seconds * seconds * variance };
 }
 
-void Likes::add(int like, const std::vector<StepPlace> &places)
+void PeerRanks::add(int like, const std::vector<StepPlace> &places)
 {
     if (like < 0)
         return;
@@ -166,7 +166,7 @@ void Likes::add(int like, const std::vector<StepPlace> &places)
         pool[i].insert(pool[i].end(), places[i].logs.begin(), places[i].logs.end());
 }
 
-std::vector<double> Likes::startsOf(int like, const std::vector<StepPlace> &places)
+std::vector<double> PeerRanks::startsOf(int like, const std::vector<StepPlace> &places)
 {
     std::vector<double> own;
     for (const StepPlace &place : places)

@@ -49,7 +49,7 @@ struct PlaceLocation {
     double squares = 0; // of their distances from their mean, of logarithms
     double rareVariance = 0; // of seconds, of places that some steps do not have
 };
-/// `starts`: from where on each is looked for (Likes).
+/// `starts`: from where on each is looked for (PeerRanks).
 [[nodiscard]] std::vector<PlaceLocation> locationsOf(
     const std::vector<StepPlace> &places, const std::vector<double> &starts, double spread);
 
@@ -70,7 +70,7 @@ struct TypicalSeconds {
 
 /// Where each place of a rank should lie: the median over all ranks with the same work, by how much this rank is
 /// slower.
-class Likes {
+class PeerRanks {
 public:
     /// `like`: of ranks with the same work the same number; -1: of nobody else.
     void add(int like, const std::vector<StepPlace> &places);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // No link carries more than its wire: what says so has told wrong sizes or times, or is of another machine.
 #include "core/base/number_text.h"
-#include "core/runs/calibrate/calibration_case_internal.h"
 #include "core/facts/hardware/network_spec.h"
 #include "core/iteration/placement/calibrated.h"
+#include "core/runs/calibrate/calibration_case_internal.h"
 
 namespace trainyard {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What DeepSpeed prints of its configuration when it starts.
-#include "core/runs/imports/draft.h"
 #include "core/facts/plan/enum_names.h"
+#include "core/runs/imports/draft.h"
 
 namespace trainyard::imports {
 

@@ -2,9 +2,9 @@
 #include "core/runs/imports/draft.h"
 
 #include "core/base/printable.h"
+#include "core/facts/plan/enum_names.h"
 #include "core/runs/imports/logged_job.h"
 #include "core/runs/imports/megatron_arguments.h"
-#include "core/facts/plan/enum_names.h"
 
 #include <algorithm>
 #include <array>

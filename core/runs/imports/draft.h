@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan.h"
 #include "core/runs/imports/gpu_names.h"
 #include "core/runs/imports/megatron_theory.h"
-#include "core/facts/plan/plan.h"
 #include "core/runs/telemetry/recording.h"
 
 #include <map>

@@ -2,10 +2,10 @@
 // Degrees, batch, precision, memory of Megatron's arguments. Where they are told at all, Megatron's own defaults hold
 // for those that are not: a run without --use-distributed-optimizer shards nothing, whatever the plan had.
 #include "core/base/printable.h"
+#include "core/facts/plan/enum_names.h"
 #include "core/runs/imports/draft.h"
 #include "core/runs/imports/megatron_arguments.h"
 #include "core/runs/imports/pipeline_layout.h"
-#include "core/facts/plan/enum_names.h"
 
 #include <algorithm>
 #include <cmath>

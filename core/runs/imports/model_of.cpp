@@ -2,10 +2,10 @@
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/facts/catalogue/parse.h"
-#include "core/runs/imports/draft.h"
-#include "core/runs/imports/megatron_arguments.h"
 #include "core/facts/plan/model_change.h"
 #include "core/facts/workload/model_math.h"
+#include "core/runs/imports/draft.h"
+#include "core/runs/imports/megatron_arguments.h"
 
 #include <algorithm>
 #include <cmath>

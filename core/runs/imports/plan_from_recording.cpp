@@ -2,11 +2,11 @@
 #include "core/runs/imports/plan_from_recording.h"
 
 #include "core/base/printable.h"
+#include "core/facts/plan/model_change.h"
+#include "core/facts/plan/validate.h"
 #include "core/runs/imports/draft.h"
 #include "core/runs/imports/logged_job.h"
 #include "core/runs/imports/megatron_arguments.h"
-#include "core/facts/plan/model_change.h"
-#include "core/facts/plan/validate.h"
 #include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>

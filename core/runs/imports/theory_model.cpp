@@ -4,9 +4,9 @@
 // activations; layers are known by megatron_theory.h. s b is a whole number of 256 tokens for all that trains, so that
 // s b h tells which widths there may be.
 #include "core/base/number_text.h"
-#include "core/runs/imports/draft.h"
 #include "core/facts/plan/model_change.h"
 #include "core/facts/workload/model_math.h"
+#include "core/runs/imports/draft.h"
 
 #include <algorithm>
 #include <cmath>

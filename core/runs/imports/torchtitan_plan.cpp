@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // torchtitan's settings: TOML until 2026, options of its command line since.
 #include "core/base/printable.h"
-#include "core/runs/imports/draft.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/key_list.h"
+#include "core/runs/imports/draft.h"
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 // torchtitan since 2026: batches are told in tokens, and a function of Python, named by --config, says the rest. What
 // its name tells is read: torchtitan's own are called llama3_70b and deepseek_v3_671b_float8, those that export writes
 // llama_3_1_405b_mxfp8_full_ac, by the catalogue's model.
-#include "core/runs/imports/draft.h"
 #include "core/facts/plan/enum_names.h"
+#include "core/runs/imports/draft.h"
 
 #include <algorithm>
 #include <array>

@@ -3,10 +3,10 @@
 // its default is refused, so that a key that is new in plans is refused too until somebody says how it is launched.
 #include "core/runs/launch/launch_internal.h"
 
-#include "core/iteration/placement/stage_source.h"
+#include "core/engine/schedule/traits.h"
 #include "core/facts/plan/key_list.h"
 #include "core/facts/plan/keys/plan_keys.h"
-#include "core/engine/schedule/traits.h"
+#include "core/iteration/placement/stage_source.h"
 
 #include <algorithm>
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
-#include "core/runs/launch/launch.h"
 #include "core/evaluation/report/track_names.h"
+#include "core/runs/launch/launch.h"
 
 #include <algorithm>
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Megatron-LM's arguments. Rules that its parser and its configuration check are checked here, with the key of the plan
 // that breaks them.
+#include "core/facts/plan/enum_names.h"
 #include "core/runs/imports/megatron_arguments.h"
 #include "core/runs/launch/launch_internal.h"
-#include "core/facts/plan/enum_names.h"
 
 #include <algorithm>
 #include <array>

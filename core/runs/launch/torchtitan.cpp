@@ -2,8 +2,8 @@
 // torchtitan: what its command line takes goes there; model, quantisation and recomputation, which it takes from Python
 // alone, into a recipe that the script writes. The recipe's name tells them (llama_3_70b_float8_full_ac), as the names
 // of torchtitan's own recipes do, so that import can read it.
-#include "core/runs/launch/launch_internal.h"
 #include "core/facts/plan/enum_names.h"
+#include "core/runs/launch/launch_internal.h"
 
 #include <algorithm>
 #include <array>

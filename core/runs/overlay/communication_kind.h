@@ -5,8 +5,8 @@
 // parameters, several stages pass activations on. Pure functions.
 
 #include "core/evaluation/evaluate/evaluation.h"
-#include "core/runs/overlay/run_steps.h"
 #include "core/iteration/placement/rank_map.h"
+#include "core/runs/overlay/run_steps.h"
 
 namespace trainyard {
 

@@ -2,7 +2,7 @@
 #include "core/runs/overlay/curve_predictions.h"
 
 #include "core/runs/overlay/plan_notes.h"
-#include "core/runs/overlay/told_job.h"
+#include "core/runs/overlay/reported_job.h"
 #include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ StepWork workOf(const CurvesAsked &asked)
 {
     StepWork work;
     const Recording &recording = *asked.run->recording;
-    const ToldJob job = toldJob(recording);
+    const ReportedJob job = reportedJob(recording);
     for (const SampleSeries &series : recording.series)
         if (series.name == samples::kGlobalBatch && series.isByStep && series.rank < 0 && !series.at.empty()
             && series.at.size() == series.value.size() && (!work.batches || series.at.size() > work.batches->at.size()))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/overlay/job_stages.h"
 
+#include "core/runs/overlay/reported_job.h"
 #include "core/runs/overlay/span_index.h"
-#include "core/runs/overlay/told_job.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,7 @@ namespace trainyard {
 
 int worldSizeOf(const Recording &recording)
 {
-    int size = toldJob(recording).ranks;
+    int size = reportedJob(recording).ranks;
     for (const RankRecording &rank : recording.ranks)
         if (rank.rank < std::numeric_limits<int>::max())
             size = std::max(size, rank.rank + 1);
@@ -20,7 +20,7 @@ int worldSizeOf(const Recording &recording)
 
 StagesOfJob stagesOf(const Recording &recording, const SpanIndex &spans)
 {
-    if (const auto told = toldJob(recording).pipeline)
+    if (const auto told = reportedJob(recording).pipeline)
         return { *told, true };
     if (spans.hasTransfers())
         return { 2 };

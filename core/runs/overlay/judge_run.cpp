@@ -3,7 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/evaluation/evaluate/run.h"
-#include "core/runs/overlay/told_job.h"
+#include "core/runs/overlay/reported_job.h"
 
 #include <algorithm>
 

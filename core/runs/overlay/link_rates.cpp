@@ -3,11 +3,11 @@
 
 #include "core/base/median.h"
 #include "core/base/number_text.h"
-#include "core/facts/cluster/wan.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/cluster/wan.h"
+#include "core/facts/plan/calibration.h"
 #include "core/runs/overlay/span_index.h"
 #include "core/runs/overlay/transfer_walk.h"
-#include "core/facts/plan/calibration.h"
 
 #include <algorithm>
 

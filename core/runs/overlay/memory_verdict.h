@@ -5,8 +5,8 @@
 // theirs. In parts that add up to the widest of these that the run tells. Pure.
 
 #include "core/evaluation/evaluate/evaluation.h"
-#include "core/runs/overlay/verdict_part.h"
 #include "core/iteration/placement/rank_map.h"
+#include "core/runs/overlay/verdict_part.h"
 #include "core/runs/telemetry/recording.h"
 
 #include <optional>

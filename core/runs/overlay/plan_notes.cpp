@@ -2,9 +2,9 @@
 #include "core/runs/overlay/plan_notes.h"
 
 #include "core/base/number_text.h"
-#include "core/runs/overlay/job_stages.h"
-#include "core/runs/overlay/told_job.h"
 #include "core/facts/plan/plan.h"
+#include "core/runs/overlay/job_stages.h"
+#include "core/runs/overlay/reported_job.h"
 
 namespace trainyard {
 
@@ -15,9 +15,9 @@ std::string countOf(int ranks)
     return wholeText(ranks) + (ranks == 1 ? " rank" : " ranks");
 }
 
-ToldJob jobOf(const Plan &plan)
+ReportedJob jobOf(const Plan &plan)
 {
-    ToldJob job;
+    ReportedJob job;
     job.tensor = plan.parallelism.tensor;
     job.pipeline = plan.parallelism.pipeline;
     job.context = plan.parallelism.context;
@@ -50,14 +50,14 @@ std::string worldNote(const Recording &recording, const RankMap &map, int missin
 
 std::string workNote(const Evaluation &plan, const Recording &recording)
 {
-    const std::string differing = jobDifferences(toldJob(recording), jobOf(*plan.plan), "plan");
+    const std::string differing = jobDifferences(reportedJob(recording), jobOf(*plan.plan), "plan");
     return differing.empty() ? std::string() : "The run is another job than the plan: " + differing;
 }
 
 std::string otherJobNote(const Evaluation &plan, const Recording &recording)
 {
     const int run = worldSizeOf(recording), planned = RankMap(*plan.plan, plan.layout).worldSize();
-    if (planned > 0 && (run > planned || (toldJob(recording).ranks > 0 && run != planned)))
+    if (planned > 0 && (run > planned || (reportedJob(recording).ranks > 0 && run != planned)))
         return "The run has " + countOf(run) + ", the plan " + wholeText(planned);
     return workNote(plan, recording);
 }
@@ -81,7 +81,7 @@ std::vector<std::string> jobNotes(const Recording &reference, const Recording &r
     if (run > 0 && other > 0 && run != other)
         notes.push_back("The run has " + countOf(run) + ", the one that it is compared with " + wholeText(other)
             + ": what differs is what the two jobs differ in, too");
-    const std::string differing = jobDifferences(toldJob(recording), toldJob(reference), "the other");
+    const std::string differing = jobDifferences(reportedJob(recording), reportedJob(reference), "the other");
     if (!differing.empty())
         notes.push_back("The runs are of two jobs: " + differing);
     return notes;

@@ -4,8 +4,8 @@
 #include "core/runs/overlay/curves.h"
 #include "core/runs/overlay/job_stages.h"
 #include "core/runs/overlay/plan_notes.h"
+#include "core/runs/overlay/reported_job.h"
 #include "core/runs/overlay/rows.h"
-#include "core/runs/overlay/told_job.h"
 
 #include <algorithm>
 
@@ -83,7 +83,7 @@ void addChosenStep(RunOverlay &overlay, const RankMap *map, const OverlayOptions
 /// Empty: nobody asks for one, or tells it.
 std::optional<RankOrder> orderOf(const Recording &recording, const OverlayOptions &options)
 {
-    return options.order ? options.order : toldJob(recording).order;
+    return options.order ? options.order : reportedJob(recording).order;
 }
 
 /// By which ranks are laid on places, with a sentence where it is not what frameworks do unasked, or nobody tells.

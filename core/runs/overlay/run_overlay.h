@@ -5,9 +5,9 @@
 // plan says; stragglers, slow links, ranks that nobody recorded. An immutable value, made beside the GUI thread; views
 // draw it and change nothing.
 
+#include "core/engine/timeline/timeline.h"
 #include "core/runs/overlay/differences.h"
 #include "core/runs/overlay/suspects.h"
-#include "core/engine/timeline/timeline.h"
 
 namespace trainyard {
 

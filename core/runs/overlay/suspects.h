@@ -3,8 +3,8 @@
 // Who slows the run down: ranks that others wait for, and links that carry less than they should, found in matched
 // collectives and in compute times of ranks that do the same work.
 
-#include "core/runs/overlay/run_steps.h"
 #include "core/iteration/placement/rank_map.h"
+#include "core/runs/overlay/run_steps.h"
 
 namespace trainyard {
 

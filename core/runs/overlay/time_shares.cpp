@@ -185,7 +185,7 @@ private:
     std::array<std::int64_t, kUses> m_booked {};
     std::int64_t m_idle = 0, m_host = 0;
     std::vector<Moved> m_moved;
-    std::size_t m_mover = 0; // of m_moved: whose time is booked while something moves data
+    std::size_t m_mover = 0; // of m_moved: whose time is attributed while something moves data
 };
 
 struct NextWork {

@@ -3,7 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/runs/overlay/job_stages.h"
-#include "core/runs/overlay/told_job.h"
+#include "core/runs/overlay/reported_job.h"
 #include "core/runs/overlay/verdict_causes.h"
 #include "core/runs/overlay/verdict_parts.h"
 

@@ -3,8 +3,8 @@
 // What each rank does in a step beside ranks that do the same work: how long its kernels take, and how long it needs
 // from one collective to the next. What a rank waits for others is not counted as its own.
 
-#include "core/runs/overlay/run_steps.h"
 #include "core/iteration/placement/rank_map.h"
+#include "core/runs/overlay/run_steps.h"
 
 namespace trainyard {
 

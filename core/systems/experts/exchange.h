@@ -4,9 +4,9 @@
 // the GPU's own memory, and which of them waits for which. Times are those of a leg that has its link to itself; who
 // shares one is the layer graph's business (layer.h). Bytes and equations: docs/experts.md.
 
-#include "core/systems/experts/expert_group.h"
 #include "core/facts/hardware/gpu_spec.h"
 #include "core/facts/plan/moe_strategy.h"
+#include "core/systems/experts/expert_group.h"
 
 #include <array>
 #include <cstdint>

@@ -21,8 +21,8 @@
 //   them). Several legs of an exchange on one way have a lane of their own each, since they belong to different
 //   communicators; so has everything `beside`.
 
-#include "core/systems/experts/exchange.h"
 #include "core/engine/timeline/timeline.h"
+#include "core/systems/experts/exchange.h"
 
 #include <memory>
 #include <string>

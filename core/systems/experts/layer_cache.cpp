@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A plan asks for a layer of each stage and pass, its alternatives for the same again; what differs from edit to edit
 // is a handful of works.
-#include "core/systems/experts/layer_key.h"
 #include "core/engine/timeline/graph_builder.h"
+#include "core/systems/experts/layer_key.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/systems/experts/layer_graph.h"
 #include "core/engine/timeline/simulator.h"
+#include "core/systems/experts/layer_graph.h"
 
 #include <algorithm>
 #include <tuple>

@@ -3,8 +3,8 @@
 // The tasks of an expert layer and of a pair, and what they wait for (layer.h says the rules). For the files of layer.h
 // alone.
 
-#include "core/systems/experts/layer.h"
 #include "core/engine/timeline/task_graph.h"
+#include "core/systems/experts/layer.h"
 
 namespace trainyard {
 

@@ -3,8 +3,8 @@
 // Writes down the kernels and legs of ranks as they are launched, with their streams and what they share. Which of them
 // a layer has, and in which order, is layer_graph.cpp's.
 
-#include "core/systems/experts/layer_graph.h"
 #include "core/engine/timeline/graph_builder.h"
+#include "core/systems/experts/layer_graph.h"
 
 namespace trainyard {
 

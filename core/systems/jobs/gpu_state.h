@@ -3,9 +3,9 @@
 // What one GPU does while jobs run, and what lies on it: the unit that computes or is next, the one after it that was
 // picked ahead, transfers under way, bytes. A plain value that ShardDispatcher moves on.
 
+#include "core/engine/timeline/work.h"
 #include "core/systems/jobs/jobs_under_way.h"
 #include "core/systems/jobs/unit_bytes.h"
-#include "core/engine/timeline/work.h"
 
 #include <initializer_list>
 

@@ -4,8 +4,8 @@
 // finds on the GPU and what it leaves there. A class is made when it is first asked for, since few of all combinations
 // occur. Bytes, memory and job stand in the class, so every walk over the timeline finds them.
 
-#include "core/systems/jobs/unit_bytes.h"
 #include "core/engine/timeline/task_graph.h"
+#include "core/systems/jobs/unit_bytes.h"
 
 namespace trainyard {
 

@@ -41,8 +41,8 @@ struct JobSpec {
     double hostBytes = 0; // in host memory while the job is there: all weights and states
     double hostBoundaries = 0; // and at most, of boundaries
     int node = -1; // whose host holds it; -1: to be dealt (dealJobs)
-    // Where units stand for several mini-batches each (core/iteration/job_shards/coarse_units.h): so many, which move as much more;
-    // `seconds` are those of all of them, `units` of one, as what is on a GPU or in a host is.
+    // Where units stand for several mini-batches each (core/iteration/job_shards/coarse_units.h): so many, which move
+    // as much more; `seconds` are those of all of them, `units` of one, as what is on a GPU or in a host is.
     double minibatchesPerUnit = 1;
     [[nodiscard]] double hostPeak() const { return hostBytes + hostBoundaries; }
     bool operator==(const JobSpec &) const = default;

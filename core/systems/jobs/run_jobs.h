@@ -11,9 +11,9 @@
 // runs there already the next shard's weights alone, whose input arises there. A unit starts when all that it needs
 // fits beside what is still there.
 
-#include "core/systems/jobs/job_set.h"
-#include "core/facts/plan/jobs.h"
 #include "core/engine/timeline/simulator.h"
+#include "core/facts/plan/jobs.h"
+#include "core/systems/jobs/job_set.h"
 
 #include <functional>
 

@@ -10,11 +10,11 @@
 // it makes room. Choices are made GPU by GPU, the lowest number first, at each instant for those alone at which
 // something has changed.
 
+#include "core/engine/timeline/dispatcher.h"
 #include "core/systems/jobs/gpu_state.h"
 #include "core/systems/jobs/job_classes.h"
 #include "core/systems/jobs/job_hosts.h"
 #include "core/systems/jobs/job_policy.h"
-#include "core/engine/timeline/dispatcher.h"
 
 namespace trainyard {
 

@@ -5,8 +5,8 @@
 // kind are capacity, units of a job a chain. What comes out is followed by runJobs (JobScheduler::ShardMilp) and is
 // never longer than sharded-LRTF. docs/many-models.md, "The shortest order".
 
-#include "core/systems/jobs/run_jobs.h"
 #include "core/base/solver/milp.h"
+#include "core/systems/jobs/run_jobs.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,14 +2,14 @@
 // Pages of the repository and of docs/: links lead somewhere, pictures are those that scripts/pictures makes, commands
 // run, and figures of samples are what the program answers today. Where a figure differs the test prints the sentence
 // that would be right.
+#include "core/base/number_text.h"
 #include "core/evaluation/advice/evaluate.h"
 #include "core/evaluation/advice/job_comparison.h"
-#include "core/base/number_text.h"
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/evaluate/run_cache.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/job_comparison_report.h"
 #include "core/evaluation/report/job_text.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -22,6 +22,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -41,7 +42,7 @@ QStringList pages()
 {
     QStringList found { QStringLiteral("README.md"), QStringLiteral("ARCHITECTURE.md"),
         QStringLiteral("CONTRIBUTING.md"), QStringLiteral("CHANGELOG.md"), QStringLiteral("SECURITY.md") };
-    for (const char *folder : { "docs/", "docs/releases/" })
+    for (const char *folder : { "docs/", "docs/house/", "docs/releases/" })
         for (const QString &name : QDir(kRoot.filePath(QLatin1String(folder))).entryList({ QStringLiteral("*.md") }))
             found.append(QLatin1String(folder) + name);
     return found;
@@ -128,6 +129,24 @@ private slots:
             }
         }
         QVERIFY(links > 30);
+    }
+
+    /// "`core/engine/timeline/simd_batch.h`"; a header and its source may be named without their endings.
+    void everyPathThatAPageNamesIsThere()
+    {
+        static const QRegularExpression named(QStringLiteral(
+            "`((?:app|core|docs|models|packaging|resources|samples|scripts|tests|tools|views)/[\\w/.-]+)`"));
+        int paths = 0;
+        for (const QString &page : pages()) {
+            for (auto all = named.globalMatch(textOf(page)); all.hasNext();) {
+                const QString path = all.next().captured(1);
+                const bool isThere = std::ranges::any_of(
+                    { "", ".h", ".cpp" }, [&](const char *end) { return kRoot.exists(path + QLatin1String(end)); });
+                QVERIFY2(isThere, qPrintable(page + QStringLiteral(" names ") + path));
+                ++paths;
+            }
+        }
+        QVERIFY(paths > 100);
     }
 
     /// One command makes them all: shown, made and there are the same files, of the size that the command asks for.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/live/store/step_book.h"
+#include "core/live/store/step_history.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -20,7 +20,7 @@ RecordedStep step(std::int64_t number, std::int64_t second)
     return { number, second * kSecond, (second + 1) * kSecond };
 }
 
-std::vector<std::int64_t> numbersOf(const StepBook &book)
+std::vector<std::int64_t> numbersOf(const StepHistory &book)
 {
     std::vector<std::int64_t> numbers;
     for (const RecordedStep &one : book.steps())
@@ -44,10 +44,10 @@ private slots:
         told.insert(told.end(), steps.begin(), steps.end());
         for (int trial = 0; trial < 20; ++trial) {
             std::ranges::shuffle(told, random);
-            StepBook book;
+            StepHistory book;
             int again = 0;
             for (const RecordedStep &one : told)
-                again += book.add(one, kReorder).taken == StepBook::Taken::Again;
+                again += book.add(one, kReorder).taken == StepHistory::Taken::Again;
             QCOMPARE(again, 200);
             QVERIFY(std::ranges::equal(book.steps(), steps));
             QCOMPARE(book.attempts(), std::int64_t(1));
@@ -56,7 +56,7 @@ private slots:
 
     void aStepThatIsToldAgainLaterBeginsAnotherAttempt()
     {
-        StepBook book;
+        StepHistory book;
         for (int i = 1; i <= 10; ++i)
             book.add(step(i, 100 + i), kReorder);
         const auto answer = book.add(step(6, 300), kReorder); // from the checkpoint of step 5
@@ -68,21 +68,21 @@ private slots:
         QCOMPARE(book.attempts(), std::int64_t(2));
         book.add(step(7, 301), kReorder);
         // what the first attempt told comes late
-        QVERIFY(book.add(step(6, 106), kReorder).taken == StepBook::Taken::Superseded);
+        QVERIFY(book.add(step(6, 106), kReorder).taken == StepHistory::Taken::Superseded);
         QCOMPARE(book.steps().back().number, std::int64_t(7));
     }
 
     void twoSourcesOfOneStepAreNoAttempts()
     {
-        StepBook book;
+        StepHistory book;
         book.add({ 4, 100 * kSecond, 101 * kSecond }, kReorder);
-        QVERIFY(book.add({ 4, 100 * kSecond + 50, 101 * kSecond + 70 }, kReorder).taken == StepBook::Taken::Again);
+        QVERIFY(book.add({ 4, 100 * kSecond + 50, 101 * kSecond + 70 }, kReorder).taken == StepHistory::Taken::Again);
         QCOMPARE(book.attempts(), std::int64_t(1));
     }
 
     void aClockThatJumpsBackIsToldAndStepsGoOn()
     {
-        StepBook book;
+        StepHistory book;
         book.add(step(1, 10'000), kReorder);
         const auto answer = book.add(step(2, 6'400), kReorder); // an hour back
         QCOMPARE(answer.wentBack, 3'600 * kSecond);
@@ -94,7 +94,7 @@ private slots:
 
     void theOldestGoFirst()
     {
-        StepBook book;
+        StepHistory book;
         for (int i = 1; i <= 10; ++i)
             book.add(step(i, i), kReorder);
         book.keepLatest(3);

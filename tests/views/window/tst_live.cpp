@@ -7,8 +7,8 @@
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
-#include "core/live/stream_lines.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/live/stream_lines.h"
 #include "core/runs/telemetry/recording_file.h"
 #include "views/live/alarm_list.h"
 #include "views/live/connect_sheet.h"

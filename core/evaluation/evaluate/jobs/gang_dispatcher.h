@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which job takes which GPUs when some are free, and when its spans begin there. Internal to core/evaluation/evaluate/jobs.
+// Which job takes which GPUs when some are free, and when its spans begin there. Internal to
+// core/evaluation/evaluate/jobs.
 
-#include "core/evaluation/evaluate/jobs/gang_patterns.h"
 #include "core/engine/timeline/dispatcher.h"
+#include "core/evaluation/evaluate/jobs/gang_patterns.h"
 
 #include <queue>
 #include <set>

@@ -2,8 +2,8 @@
 #include "core/evaluation/evaluate/jobs/gang_plans.h"
 
 #include "core/base/words.h"
-#include "core/facts/plan/job_plan.h"
 #include "core/engine/schedule/traits.h"
+#include "core/facts/plan/job_plan.h"
 
 #include <algorithm>
 #include <set>

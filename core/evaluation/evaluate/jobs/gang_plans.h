@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The plans that one job may be run by where it has GPUs to itself: layers over GPUs with the whole batch at once
 // (model parallel) or in micro-batches (GPipe, 1F1B), copies that share the batch, ZeRO-3 with states in host memory.
-// Few of them: powers of two and all GPUs, divisors of the batch. Internal to core/evaluation/evaluate/jobs. Pure functions.
+// Few of them: powers of two and all GPUs, divisors of the batch. Internal to core/evaluation/evaluate/jobs. Pure
+// functions.
 
 #include "core/evaluation/evaluate/jobs/gang_parts.h"
 

@@ -6,8 +6,8 @@
 
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/evaluation/evaluate/run.h"
-#include "core/systems/jobs/run_jobs.h"
 #include "core/iteration/job_shards/job_workloads.h"
+#include "core/systems/jobs/run_jobs.h"
 
 namespace trainyard {
 

@@ -2,8 +2,8 @@
 #include "core/evaluation/evaluate/jobs/job_summary.h"
 
 #include "core/base/words.h"
-#include "core/iteration/cost/gpu_price.h"
 #include "core/evaluation/evaluate/problems/job_problems.h"
+#include "core/iteration/cost/gpu_price.h"
 
 #include <algorithm>
 #include <set>

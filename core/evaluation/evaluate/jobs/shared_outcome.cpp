@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/timeline/memory_walk.h"
 #include "core/evaluation/evaluate/jobs/job_outcome.h"
 #include "core/evaluation/evaluate/jobs/solved_order.h"
 #include "core/evaluation/evaluate/jobs/unit_memory.h"
 #include "core/systems/jobs/served.h"
-#include "core/engine/timeline/memory_walk.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,14 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the seconds of the breakdown are: which intervals of which rows a part of it adds up. The metrics sum by the
-// same tables and the same walk (core/engine/timeline/stage_booking.h), so that every second that Why names can be pointed at.
-// Pure functions, any thread.
+// same tables and the same walk (core/engine/timeline/stage_booking.h), so that every second that Why names can be
+// pointed at. Pure functions, any thread.
 //
 //   const TimePieces wan = piecesOf(evaluation.timeline, {&Breakdown::wan});
 //   wan.seconds() == evaluation.metrics.breakdown->wan;
 
-#include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 #include "core/engine/timeline/analysis.h"
+#include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 
 #include <span>
 

@@ -2,9 +2,9 @@
 #include "core/evaluation/evaluate/metrics/confidence.h"
 
 #include "core/base/words.h"
+#include "core/facts/plan/calibration.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/plan/calibration.h"
 
 #include <algorithm>
 #include <cmath>

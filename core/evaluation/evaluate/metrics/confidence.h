@@ -3,10 +3,10 @@
 // How far to trust the time of an evaluation: a label and a range, both from what was measured on hardware and software
 // like the plan's (docs/model.md, "Confidence"). Pure functions of values.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/evaluate/evaluation.h"
-#include "core/iteration/placement/resolve.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/calibration.h"
+#include "core/iteration/placement/resolve.h"
 
 #include <optional>
 #include <span>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/evaluate/metrics/device_metrics.h"
 
+#include "core/iteration/model_states/stage_states.h"
 #include "core/iteration/placement/ranks.h"
 #include "core/iteration/placement/state_share.h"
-#include "core/iteration/model_states/stage_states.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What layers of experts cost: of the stage whose layer takes longest.
 
-#include "core/iteration/cost/stage_costs.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/iteration/cost/stage_costs.h"
 
 namespace trainyard {
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Last room: from a timeline, its costs and its memory to the metrics of docs/metrics.md. Pure functions of values.
 
-#include "core/facts/catalogue/catalogue.h"
-#include "core/iteration/cost/stage_costs.h"
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/evaluation/evaluate/live_stages.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/iteration/cost/stage_costs.h"
 #include "core/iteration/memory/off_gpu.h"
 #include "core/iteration/prefill/bubble_fill.h"
 

@@ -4,9 +4,9 @@
 #include "core/evaluation/evaluate/metrics/breakdown_pieces.h"
 #include "core/evaluation/evaluate/metrics/device_metrics.h"
 #include "core/evaluation/evaluate/metrics/stage_seconds.h"
-#include "core/systems/experts/loads.h"
-#include "core/iteration/placement/recompute.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/recompute.h"
+#include "core/systems/experts/loads.h"
 
 #include <algorithm>
 #include <utility>

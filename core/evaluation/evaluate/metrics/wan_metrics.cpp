@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a WAN link carries, how much of what it could carry that is, and what keeps it from carrying more.
-#include "core/iteration/cost/wan/wan_traffic.h"
-#include "core/evaluation/evaluate/metrics/metrics.h"
 #include "core/engine/schedule/traits.h"
+#include "core/evaluation/evaluate/metrics/metrics.h"
+#include "core/iteration/cost/wan/wan_traffic.h"
 
 #include <algorithm>
 #include <map>

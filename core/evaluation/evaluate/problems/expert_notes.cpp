@@ -3,9 +3,9 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/iteration/placement/expert_spread.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/engine/schedule/traits.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/iteration/placement/expert_spread.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Why bubbles stay empty that a plan asks to fill.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/placement/resolve.h"
 
 namespace trainyard {

@@ -3,10 +3,10 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/systems/jobs/served.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_plan.h"
 #include "core/iteration/job_shards/job_places.h"
+#include "core/systems/jobs/served.h"
 
 #include <algorithm>
 #include <map>

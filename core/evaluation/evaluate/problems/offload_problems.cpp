@@ -3,10 +3,10 @@
 
 #include "core/base/words.h"
 #include "core/evaluation/evaluate/problems/fix_of.h"
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/offload/layer_policy.h"
 #include "core/iteration/offload/settings.h"
 #include "core/iteration/placement/activations_leave.h"
-#include "core/facts/plan/plan_io.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include "core/evaluation/evaluate/problems/problems.h"
 
 #include "core/base/words.h"
-#include "core/iteration/cost/stage_coster.h"
+#include "core/engine/schedule/traits.h"
 #include "core/evaluation/evaluate/problems/expert_notes.h"
 #include "core/evaluation/evaluate/problems/fill_problems.h"
 #include "core/evaluation/evaluate/problems/fix_of.h"
@@ -14,13 +14,13 @@
 #include "core/evaluation/evaluate/problems/state_problems_internal.h"
 #include "core/evaluation/evaluate/problems/unequal_gpus.h"
 #include "core/evaluation/evaluate/problems/wan_notes.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/placement/calibrated.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/ranks.h"
 #include "core/iteration/placement/shard_exchange.h"
 #include "core/iteration/placement/stage_source.h"
-#include "core/facts/plan/plan_io.h"
-#include "core/engine/schedule/traits.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 // What stands between a plan and its run, in sentences; with a change that would help where the problem itself says it.
 // What has to be looked for is in core/evaluation/advice/fixes.h.
 
-#include "core/facts/catalogue/catalogue.h"
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/placement/resolve.h"
 
 namespace trainyard {

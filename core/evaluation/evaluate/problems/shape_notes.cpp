@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/evaluate/problems/shape_notes.h"
 
-#include "core/iteration/cost/layer/layer_cost.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/engine/schedule/traits.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/iteration/cost/layer/layer_cost.h"
 
 #include <algorithm>
 #include <cmath>

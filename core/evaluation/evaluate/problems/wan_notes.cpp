@@ -2,11 +2,11 @@
 #include "core/evaluation/evaluate/problems/wan_notes.h"
 
 #include "core/base/words.h"
+#include "core/evaluation/evaluate/problems/fix_of.h"
 #include "core/facts/cluster/zone_links.h"
+#include "core/facts/hardware/network_spec.h"
 #include "core/iteration/cost/wan/wan_codec.h"
 #include "core/iteration/cost/wan/wan_reduce.h"
-#include "core/evaluation/evaluate/problems/fix_of.h"
-#include "core/facts/hardware/network_spec.h"
 
 #include <algorithm>
 #include <cmath>

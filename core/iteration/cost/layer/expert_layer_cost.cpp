@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/cost/layer/expert_layer_cost.h"
 
-#include "core/iteration/cost/layer/layer_timer_internal.h"
-#include "core/iteration/cost/wan/expert_wan.h"
 #include "core/engine/schedule/traits.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/cost/layer/layer_timer_internal.h"
+#include "core/iteration/cost/wan/expert_wan.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/cost/layer/layer_cost.h"
 
+#include "core/engine/schedule/traits.h"
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/cost/layer/expert_layer_cost.h"
 #include "core/iteration/cost/layer/layer_timer_internal.h"
 #include "core/iteration/cost/layer/shard_traffic.h"
 #include "core/iteration/memory/chunk_memory.h"
+#include "core/iteration/model_states/states_off_gpu.h"
 #include "core/iteration/placement/calibrated.h"
 #include "core/iteration/placement/recompute.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/engine/schedule/traits.h"
-#include "core/iteration/model_states/states_off_gpu.h"
-#include "core/facts/workload/model_math.h"
 
 #include <algorithm>
 #include <cmath>

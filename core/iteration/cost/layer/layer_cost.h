@@ -4,10 +4,10 @@
 // and expert groups. Matrix products by cost/gemm, attention by its FLOPs, everything else by memory traffic,
 // communication by cost/collectives. Equations in docs/model.md, "Layers".
 
-#include "core/iteration/cost/layer/op_split.h"
 #include "core/facts/network/collectives.h"
-#include "core/iteration/placement/ranks.h"
+#include "core/iteration/cost/layer/op_split.h"
 #include "core/iteration/model_states/optimizer_step.h"
+#include "core/iteration/placement/ranks.h"
 
 namespace trainyard {
 

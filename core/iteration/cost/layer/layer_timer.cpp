@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/cost/layer/layer_timer_internal.h"
 
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/cost/kernels/attention.h"
 #include "core/iteration/cost/kernels/grouped_gemm.h"
-#include "core/facts/workload/model_math.h"
 
 #include <algorithm>
 #include <cmath>

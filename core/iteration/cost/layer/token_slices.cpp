@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/cost/layer/token_slices.h"
 
-#include "core/iteration/cost/kernels/attention.h"
 #include "core/engine/schedule/traits.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/cost/kernels/attention.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 // all ranks of all groups send, and what that is on each link of the cluster. docs/model.md, "Placement".
 
 #include "core/iteration/cost/wan/wan_path.h"
-#include "core/systems/experts/expert_group.h"
 #include "core/iteration/placement/expert_spread.h"
+#include "core/systems/experts/expert_group.h"
 
 namespace trainyard {
 

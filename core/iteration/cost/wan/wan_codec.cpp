@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/cost/wan/wan_codec.h"
 
-#include "core/iteration/cost/kernels/gemm.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/cost/kernels/gemm.h"
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/cost/wan/wan_reduce.h"
 
-#include "core/iteration/cost/stage_coster.h"
-#include "core/iteration/cost/wan/wan_codec.h"
-#include "core/iteration/placement/expert_spread.h"
-#include "core/iteration/model_states/stage_parameters.h"
 #include "core/engine/timeline/fair_share.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/cost/stage_coster.h"
+#include "core/iteration/cost/wan/wan_codec.h"
+#include "core/iteration/model_states/stage_parameters.h"
+#include "core/iteration/placement/expert_spread.h"
 
 #include <algorithm>
 

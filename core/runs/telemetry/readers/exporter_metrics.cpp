@@ -196,7 +196,7 @@ void MetricSeries::addNetworkRates()
         SampleSeries rate { .name = known->second, .unit = "B/s", .where = counter.where };
         std::set<Moment> told; // what is repeated would be counted as lost, which nobody told
         for (std::size_t k = 1; k < counter.at.size(); ++k) {
-            if (counter.at[k] == SourceScribe::kNoTime || counter.at[k - 1] == SourceScribe::kNoTime)
+            if (counter.at[k] == RecordingBuilder::kNoTime || counter.at[k - 1] == RecordingBuilder::kNoTime)
                 continue;
             const double seconds = static_cast<double>(counter.at[k] - counter.at[k - 1]) * 1e-9;
             const double bytes = counter.value[k] - counter.value[k - 1];

@@ -4,7 +4,7 @@
 // since 4.6, nvidia_gpu_exporter's, node_exporter's counters, NCCL Inspector's. Whose they are is told by labels, which
 // differ by version and scraper. Pure functions.
 
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 
 #include <utility>
 
@@ -35,7 +35,7 @@ using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 /// The series of a metric and its labels, made where it is new, and how its values are to be taken.
 class MetricSeries {
 public:
-    explicit MetricSeries(SourceScribe &scribe)
+    explicit MetricSeries(RecordingBuilder &scribe)
         : m_scribe(scribe)
     {
     }
@@ -50,7 +50,7 @@ public:
     void addNetworkRates();
 
 private:
-    SourceScribe &m_scribe;
+    RecordingBuilder &m_scribe;
     std::unordered_map<std::string, Known> m_known;
     std::unordered_map<std::string, int> m_places; // name and place → series that have them
 };

@@ -137,7 +137,7 @@ void FabricGraph::findLevels()
     }
 }
 
-void FabricGraph::writeSwitch(const Device &one, SourceScribe &scribe)
+void FabricGraph::writeSwitch(const Device &one, RecordingBuilder &scribe)
 {
     std::vector<std::string> below;
     std::set<std::string_view> seen;
@@ -169,7 +169,7 @@ void FabricGraph::writeSwitch(const Device &one, SourceScribe &scribe)
         addSwitch(scribe, one.name, std::move(below), false, common);
 }
 
-void FabricGraph::writeHosts(SourceScribe &scribe)
+void FabricGraph::writeHosts(RecordingBuilder &scribe)
 {
     struct Host {
         int nics = 0;
@@ -188,7 +188,7 @@ void FabricGraph::writeHosts(SourceScribe &scribe)
         addNode(scribe, name, { .nics = host.nics, .nicBytesPerSecond = host.bytesPerSecond });
 }
 
-void FabricGraph::write(SourceScribe &scribe)
+void FabricGraph::write(RecordingBuilder &scribe)
 {
     nameDevices();
     findLevels();

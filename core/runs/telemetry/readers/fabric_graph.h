@@ -4,7 +4,7 @@
 // switches with what is below them: a switch with hosts is lowest, each next level is one link further from the hosts.
 // Also the speeds of InfiniBand links, in both notations. One thread, one file.
 
-#include "core/runs/telemetry/readers/machine_scribe.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 
 #include <map>
 #include <tuple>
@@ -23,7 +23,7 @@ public:
         double bytesPerSecond);
     [[nodiscard]] bool isFull() const { return m_devices.size() >= kMost || m_links.size() >= kMost; }
     [[nodiscard]] bool isEmpty() const { return m_links.empty(); }
-    void write(SourceScribe &scribe);
+    void write(RecordingBuilder &scribe);
 
 private:
     static constexpr std::size_t kMost = 1'000'000;
@@ -42,8 +42,8 @@ private:
 
     void nameDevices();
     void findLevels();
-    void writeSwitch(const Device &one, SourceScribe &scribe);
-    void writeHosts(SourceScribe &scribe);
+    void writeSwitch(const Device &one, RecordingBuilder &scribe);
+    void writeHosts(RecordingBuilder &scribe);
 
     std::map<std::string, Device> m_devices; // by key
     std::vector<Device *> m_order;

@@ -3,7 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/runs/telemetry/readers/loose_json.h"
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ private:
         }
     }
 
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     LooseJsonValue m_global;
     std::map<std::tuple<int, std::int64_t, std::string>, GroupSum> m_sums;
     std::int64_t m_failed = 0;

@@ -3,7 +3,7 @@
 
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/loose_json.h"
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -150,7 +150,7 @@ private:
         return static_cast<std::uint32_t>(groups.size() - 1);
     }
 
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     NameTable m_nameOf;
     RankRecording m_rank;
 };

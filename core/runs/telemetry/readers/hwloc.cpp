@@ -2,7 +2,7 @@
 #include "core/runs/telemetry/readers/hwloc.h"
 
 #include "core/runs/telemetry/readers/log_text.h"
-#include "core/runs/telemetry/readers/machine_scribe.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/xml_scan.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ int looksLikeHwloc(std::string_view, std::string_view head)
 
 Expected<Recording> readHwloc(const SourceText &source, const SourceOptions &options)
 {
-    SourceScribe scribe(source, SourceKind::Hwloc);
+    RecordingBuilder scribe(source, SourceKind::Hwloc);
     ReadingPace pace(source, options);
     Host host;
     const auto open = [&](const XmlElement &element) {

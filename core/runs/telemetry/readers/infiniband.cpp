@@ -139,7 +139,7 @@ int looksLikeIbNetDiscover(std::string_view, std::string_view head)
 
 Expected<Recording> readIbNetDiscover(const SourceText &source, const SourceOptions &options)
 {
-    SourceScribe scribe(source, SourceKind::IbNetDiscover);
+    RecordingBuilder scribe(source, SourceKind::IbNetDiscover);
     ReadingPace pace(source, options);
     NetDiscover fabric;
     for (TextLines lines(source.text); lines.next();) {
@@ -177,7 +177,7 @@ int looksLikeIbLinkInfo(std::string_view, std::string_view head)
 
 Expected<Recording> readIbLinkInfo(const SourceText &source, const SourceOptions &options)
 {
-    SourceScribe scribe(source, SourceKind::IbLinkInfo);
+    RecordingBuilder scribe(source, SourceKind::IbLinkInfo);
     ReadingPace pace(source, options);
     LinkInfo fabric;
     std::int64_t down = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/instance_catalogues.h"
 #include "core/runs/telemetry/readers/loose_json.h"
-#include "core/runs/telemetry/readers/machine_scribe.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ int looksLikeInstanceTypes(std::string_view, std::string_view head)
 
 Expected<Recording> readInstanceTypes(const SourceText &source, const SourceOptions &)
 {
-    SourceScribe scribe(source, SourceKind::InstanceTypes);
+    RecordingBuilder scribe(source, SourceKind::InstanceTypes);
     LooseJson json;
     if (!json.read(source.text))
         return refusal(source, "It is a list of AWS instance types that cannot be read");

@@ -3,7 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/runs/telemetry/readers/loose_json.h"
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/sample_names.h"
 
@@ -27,7 +27,7 @@ struct Moved {
 
 class Test {
 public:
-    Test(SourceScribe &scribe)
+    Test(RecordingBuilder &scribe)
         : m_to(&scribe)
     {
     }
@@ -119,7 +119,7 @@ private:
         const bool isIn = isBack != m_isReverse;
         const std::string key = std::to_string(m_began) + (isIn ? "in" : "out") + m_link;
         auto series = m_to->seriesOf(key);
-        if (series == SourceScribe::kNewSeries)
+        if (series == RecordingBuilder::kNewSeries)
             series = m_to->addSeries(
                 key, { .name = isIn ? samples::kNetworkIn : samples::kNetworkOut, .unit = "B/s", .where = m_link });
         m_to->add(series, m_began + static_cast<std::int64_t>(end * 1e9), bytesPerSecond);
@@ -162,7 +162,7 @@ private:
         ++m_points;
     }
 
-    SourceScribe *m_to;
+    RecordingBuilder *m_to;
     std::string m_protocol, m_link;
     int m_streams = 1, m_points = 0;
     bool m_isReverse = false, m_hasEnd = false;
@@ -226,7 +226,7 @@ private:
             m_error = std::move(error);
     }
 
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     Test m_test;
     std::string m_error;
     bool m_isOpen = false; // a stream of events without its end

@@ -138,7 +138,7 @@ bool isOpenMetrics(std::string_view text)
 }
 
 /// NCCL Inspector's gauges are points of a benchmark too: of a range of sizes, of which the middle is taken.
-void addInspectorPoint(const ExposedSample &sample, SourceScribe &scribe)
+void addInspectorPoint(const ExposedSample &sample, RecordingBuilder &scribe)
 {
     const bool isPair = sample.metric == "nccl_p2p_bus_bandwidth_gbs";
     if ((!isPair && sample.metric != "nccl_bus_bandwidth_gbs") || !(sample.value > 0))
@@ -220,11 +220,12 @@ public:
     std::int64_t timeOf(const ExposedSample &sample)
     {
         if (sample.time.empty())
-            return m_hasNoTimes = true, SourceScribe::kNoTime;
+            return m_hasNoTimes = true, RecordingBuilder::kNoTime;
         if (m_isOpen)
-            return nanosecondsIn(sample.time).value_or(SourceScribe::kNoTime);
+            return nanosecondsIn(sample.time).value_or(RecordingBuilder::kNoTime);
         const auto milliseconds = integerIn(sample.time).value_or(-1);
-        return milliseconds >= 0 && milliseconds < 9'000'000'000'000 ? milliseconds * 1'000'000 : SourceScribe::kNoTime;
+        return milliseconds >= 0 && milliseconds < 9'000'000'000'000 ? milliseconds * 1'000'000
+                                                                     : RecordingBuilder::kNoTime;
     }
 
     void end(bool isCut)
@@ -238,10 +239,10 @@ public:
         m_series.addNetworkRates();
     }
 
-    [[nodiscard]] SourceScribe &scribe() { return m_scribe; }
+    [[nodiscard]] RecordingBuilder &scribe() { return m_scribe; }
 
 private:
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     MetricSeries m_series;
     std::unordered_set<std::string> m_histograms;
     bool m_isOpen, m_hasNoTimes = false;

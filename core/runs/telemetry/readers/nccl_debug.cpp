@@ -2,7 +2,7 @@
 #include "core/runs/telemetry/readers/nccl_debug.h"
 
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/training_logs.h"
 
@@ -135,7 +135,7 @@ private:
         known.gpu = device.empty() ? "" : std::string("gpu").append(device);
     }
 
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     std::map<std::string, RankRecording> m_ranks;
     std::map<std::string, std::int64_t> m_transports;
     std::size_t m_warnings = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/runs/telemetry/readers/machine_scribe.h"
 #include "core/runs/telemetry/readers/nccl_xml.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/xml_scan.h"
 
@@ -33,7 +33,7 @@ int looksLikeNcclGraph(std::string_view, std::string_view head)
 
 Expected<Recording> readNcclGraph(const SourceText &source, const SourceOptions &options)
 {
-    SourceScribe scribe(source, SourceKind::NcclGraph);
+    RecordingBuilder scribe(source, SourceKind::NcclGraph);
     ReadingPace pace(source, options);
     std::set<std::string> gpus;
     const auto open = [&](const XmlElement &element) {

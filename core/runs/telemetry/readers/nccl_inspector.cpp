@@ -3,7 +3,7 @@
 
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/loose_json.h"
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ public:
         return m_scribe.finish();
     }
 
-    [[nodiscard]] SourceScribe &scribe() { return m_scribe; }
+    [[nodiscard]] RecordingBuilder &scribe() { return m_scribe; }
 
 private:
     std::uint32_t groupOf(LooseJsonValue header)
@@ -129,7 +129,7 @@ private:
         m_fastest.insert_or_assign(key, point);
     }
 
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     NameTable m_nameOf;
     std::unordered_map<std::string, std::uint32_t> m_groups;
     std::unordered_map<std::string, std::size_t> m_processes;

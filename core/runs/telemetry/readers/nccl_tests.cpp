@@ -201,7 +201,7 @@ private:
         m_rows = 0;
     }
 
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     std::string m_fileOperation, m_nextOperation;
     NcclTestsSection m_section;
     TableColumns m_columns;

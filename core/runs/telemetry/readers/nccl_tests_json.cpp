@@ -20,7 +20,7 @@ std::string operationOf(LooseJsonValue root, const std::string &file)
     return named.empty() ? collectiveIn(fs::path(file).filename().string()) : named;
 }
 
-void addBlock(LooseJsonValue row, const char *name, NcclTestsSection &section, SourceScribe &scribe)
+void addBlock(LooseJsonValue row, const char *name, NcclTestsSection &section, RecordingBuilder &scribe)
 {
     const LooseJsonValue block = row[name];
     if (!block || block.isNull())
@@ -63,7 +63,7 @@ Expected<Recording> readNcclTestsJson(const SourceText &source, const SourceOpti
         return refusal(source, "It is no JSON of nccl-tests");
     if (options.stop.stop_requested())
         return ReadingPace(source, options).stopped();
-    SourceScribe scribe(source, SourceKind::NcclTestsJson);
+    RecordingBuilder scribe(source, SourceKind::NcclTestsJson);
     const LooseJsonValue root = json.root(), config = root["config"];
     NcclTestsSection section;
     section.operation = operationOf(root, source.file);

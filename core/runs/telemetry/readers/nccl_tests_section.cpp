@@ -60,7 +60,7 @@ bool NcclTestsSection::isAlone() const
     return isOne && std::ranges::none_of(m_measured, [](const Measured &one) { return one.bus > 0; });
 }
 
-int NcclTestsSection::rankCount(SourceScribe &scribe) const
+int NcclTestsSection::rankCount(RecordingBuilder &scribe) const
 {
     const auto listed = static_cast<int>(std::min(m_highestRank + m_ranksPerProcess, kMostRanks));
     const std::string named = operation.empty() ? "all_reduce" : operation;
@@ -89,7 +89,7 @@ int NcclTestsSection::rankCount(SourceScribe &scribe) const
     return hasRanks() ? listed : 0;
 }
 
-int NcclTestsSection::nodeCount(int ranks, SourceScribe &scribe) const
+int NcclTestsSection::nodeCount(int ranks, RecordingBuilder &scribe) const
 {
     if (m_hosts.empty())
         return 0;
@@ -110,7 +110,7 @@ int NcclTestsSection::nodeCount(int ranks, SourceScribe &scribe) const
     return nodes;
 }
 
-std::string NcclTestsSection::operationOf(int ranks, SourceScribe &scribe) const
+std::string NcclTestsSection::operationOf(int ranks, RecordingBuilder &scribe) const
 {
     if (!operation.empty())
         return operation;
@@ -131,7 +131,7 @@ std::string NcclTestsSection::operationOf(int ranks, SourceScribe &scribe) const
     return name.empty() ? "collective" : name;
 }
 
-void NcclTestsSection::write(SourceScribe &scribe) const
+void NcclTestsSection::write(RecordingBuilder &scribe) const
 {
     if (m_measured.empty())
         return;

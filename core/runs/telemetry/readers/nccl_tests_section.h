@@ -3,7 +3,7 @@
 // One run of one program of nccl-tests, of whichever format: its rank list and its measurements, from which follow the
 // ranks and nodes that took part, also where the list is cut or the program does not say its name.
 
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 
 #include <set>
 
@@ -30,13 +30,13 @@ public:
     /// Each process ran alone: there is one rank and no bus bandwidth.
     [[nodiscard]] bool isAlone() const;
     /// Points of the benchmark and notes about what was inferred.
-    void write(SourceScribe &scribe) const;
+    void write(RecordingBuilder &scribe) const;
 
 private:
     [[nodiscard]] double busRatio() const; // median of bus over algorithm bandwidth; 0: not to be told
-    [[nodiscard]] int rankCount(SourceScribe &scribe) const;
-    [[nodiscard]] int nodeCount(int ranks, SourceScribe &scribe) const;
-    [[nodiscard]] std::string operationOf(int ranks, SourceScribe &scribe) const;
+    [[nodiscard]] int rankCount(RecordingBuilder &scribe) const;
+    [[nodiscard]] int nodeCount(int ranks, RecordingBuilder &scribe) const;
+    [[nodiscard]] std::string operationOf(int ranks, RecordingBuilder &scribe) const;
 
     std::vector<Measured> m_measured;
     std::set<std::string, std::less<>> m_hosts;

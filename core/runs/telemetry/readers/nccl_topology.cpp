@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/runs/telemetry/readers/machine_scribe.h"
 #include "core/runs/telemetry/readers/nccl_xml.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/nvlink_rates.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/xml_scan.h"
@@ -41,7 +41,7 @@ struct NcclHost {
 
 class DeviceTree {
 public:
-    explicit DeviceTree(SourceScribe &scribe)
+    explicit DeviceTree(RecordingBuilder &scribe)
         : m_scribe(scribe)
     {
     }
@@ -164,7 +164,7 @@ private:
             addNode(m_scribe, {}, std::move(node));
     }
 
-    SourceScribe &m_scribe;
+    RecordingBuilder &m_scribe;
     std::map<std::string, NcclHost> m_hosts; // by host_hash
     NcclHost m_nowhere;
     NcclHost *m_host = &m_nowhere;
@@ -182,7 +182,7 @@ int looksLikeNcclTopology(std::string_view, std::string_view head)
 
 Expected<Recording> readNcclTopology(const SourceText &source, const SourceOptions &options)
 {
-    SourceScribe scribe(source, SourceKind::NcclTopology);
+    RecordingBuilder scribe(source, SourceKind::NcclTopology);
     ReadingPace pace(source, options);
     DeviceTree topology(scribe);
     const XmlEnd end = scanXml(source.text,

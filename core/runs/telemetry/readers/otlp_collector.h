@@ -41,7 +41,7 @@ public:
     void add(const OtlpMetric &metric, OtlpPoint point);
     void add(const OtlpSpan &span);
     void addLog(std::string_view body, std::int64_t time);
-    [[nodiscard]] SourceScribe &scribe() { return m_scribe; }
+    [[nodiscard]] RecordingBuilder &scribe() { return m_scribe; }
     [[nodiscard]] Expected<Recording> finish(const SourceText &source);
 
 private:
@@ -65,7 +65,7 @@ private:
     RankRecording &rankRecording();
 
     OtlpHistory *m_history;
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     NameTable m_nameOf;
     std::string m_place, m_host, m_scope;
     int m_rank = -1;

@@ -4,7 +4,7 @@
 #include "core/base/printable.h"
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/loose_json.h"
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -156,7 +156,7 @@ private:
         ++m_scribe.source().taken;
     }
 
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     std::string m_gpu;
 };
 

@@ -137,7 +137,7 @@ public:
 
 private:
     const SourceText &m_source;
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     MetricSeries m_series;
 };
 

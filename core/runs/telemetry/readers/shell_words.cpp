@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Words of a script: quotes, escapes, and what variables, defaults and sums put in.
+#include "core/runs/telemetry/readers/integer_expression.h"
 #include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/shell_script.h"
-#include "core/runs/telemetry/readers/whole_sum.h"
 
 #include <algorithm>
 
@@ -249,7 +249,7 @@ std::string ShellScript::expanded(std::string_view text)
 
 std::string ShellScript::arithmetic(std::string_view text) const
 {
-    const auto value = wholeSum(text, [&](std::string_view name) -> std::optional<std::int64_t> {
+    const auto value = integerExpression(text, [&](std::string_view name) -> std::optional<std::int64_t> {
         const auto known = m_variables.find(name);
         std::string_view own;
         if (known != m_variables.end() && !known->second.empty())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/instance_catalogues.h"
 #include "core/runs/telemetry/readers/log_text.h"
-#include "core/runs/telemetry/readers/machine_scribe.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -130,7 +130,7 @@ public:
 
 private:
     static constexpr std::size_t kMissing = std::numeric_limits<std::size_t>::max();
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     std::array<std::size_t, Columns> m_column {};
     std::size_t m_width = 0;
     std::int64_t m_freeSpots = 0;

@@ -3,7 +3,7 @@
 
 #include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/loose_json.h"
-#include "core/runs/telemetry/readers/machine_scribe.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ public:
         : m_scribe(source, SourceKind::SlurmNodes)
     {
     }
-    [[nodiscard]] SourceScribe &scribe() { return m_scribe; }
+    [[nodiscard]] RecordingBuilder &scribe() { return m_scribe; }
 
     void add(
         std::string_view name, std::string_view gres, std::string_view tres, double mebibytes, std::string_view state)
@@ -122,7 +122,7 @@ public:
     }
 
 private:
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     std::map<std::string, std::size_t> m_out;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/hostlist.h"
 #include "core/runs/telemetry/readers/log_text.h"
-#include "core/runs/telemetry/readers/machine_scribe.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/slurm_topology.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     std::set<std::string> m_known;
     std::size_t m_named = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/hostlist.h"
-#include "core/runs/telemetry/readers/machine_scribe.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/slurm_topology.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -75,7 +75,7 @@ struct Topology {
 /// Follows the depth of lines: topology, plugin, list, entry.
 class Yaml {
 public:
-    explicit Yaml(SourceScribe &scribe)
+    explicit Yaml(RecordingBuilder &scribe)
         : m_scribe(scribe)
     {
     }
@@ -153,14 +153,14 @@ private:
         }
     }
 
-    SourceScribe &m_scribe;
+    RecordingBuilder &m_scribe;
     std::vector<Topology> m_topologies;
     std::size_t m_depth = 0, m_entryDepth = 0;
     std::string m_list, m_parent;
     std::size_t m_named = 0;
 };
 
-void writeTopology(SourceScribe &scribe, Topology &topology)
+void writeTopology(RecordingBuilder &scribe, Topology &topology)
 {
     std::set<std::string> known;
     for (Entry &entry : topology.entries) {
@@ -208,7 +208,7 @@ int looksLikeSlurmYaml(std::string_view, std::string_view head)
 
 Expected<Recording> readSlurmYaml(const SourceText &source, const SourceOptions &options)
 {
-    SourceScribe scribe(source, SourceKind::SlurmTopology);
+    RecordingBuilder scribe(source, SourceKind::SlurmTopology);
     Yaml yaml(scribe);
     ReadingPace pace(source, options);
     for (TextLines lines(source.text); lines.next();) {

@@ -115,7 +115,7 @@ void SmiSeries::add(const SmiColumn &column, std::string_view gpu, std::int64_t 
         return m_scribe.drop("words where a number was looked for");
     const std::string key = column.name + '\x01' + std::string(gpu);
     auto series = m_scribe.seriesOf(key);
-    if (series == SourceScribe::kNewSeries)
+    if (series == RecordingBuilder::kNewSeries)
         series = m_scribe.addSeries(key, { .name = column.name, .unit = column.unit, .where = std::string(gpu) });
     m_scribe.add(series, at, *value * column.factor);
 }

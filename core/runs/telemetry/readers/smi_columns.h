@@ -3,7 +3,7 @@
 // Columns of nvidia-smi's tables: what they are called here, their units, and the values of a row. Both tables fill
 // series of a GPU by them.
 
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 
 namespace trainyard::readers::measured {
 
@@ -19,7 +19,7 @@ struct SmiColumn {
 
 class SmiSeries {
 public:
-    explicit SmiSeries(SourceScribe &scribe)
+    explicit SmiSeries(RecordingBuilder &scribe)
         : m_scribe(scribe)
     {
     }
@@ -27,7 +27,7 @@ public:
     void add(const SmiColumn &column, std::string_view gpu, std::int64_t at, std::string_view cell);
 
 private:
-    SourceScribe &m_scribe;
+    RecordingBuilder &m_scribe;
 };
 
 } // namespace trainyard::readers::measured

@@ -38,7 +38,7 @@ std::int64_t dateTimeOf(std::string_view date, std::string_view time)
         ? std::string(date.substr(0, 4)).append("-").append(date.substr(4, 2)).append("-").append(date.substr(6, 2))
         : std::string("1970-01-01");
     return momentIn(day + " " + (time.empty() ? std::string("00:00:00") : std::string(time)))
-        .value_or(SourceScribe::kNoTime);
+        .value_or(RecordingBuilder::kNoTime);
 }
 
 class DmonTable {
@@ -133,7 +133,7 @@ private:
         return row * kNanosecondsPerSecond;
     }
 
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     SmiSeries m_series;
     std::vector<std::string> m_names;
     std::vector<SmiColumn> m_columns;

@@ -105,7 +105,7 @@ private:
         return row * kNanosecondsPerSecond;
     }
 
-    SourceScribe m_scribe;
+    RecordingBuilder m_scribe;
     SmiSeries m_series;
     std::vector<SmiColumn> m_columns;
     std::vector<std::string> m_names;

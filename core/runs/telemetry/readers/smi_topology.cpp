@@ -2,7 +2,7 @@
 #include "core/runs/telemetry/readers/smi_topology.h"
 
 #include "core/runs/telemetry/readers/log_text.h"
-#include "core/runs/telemetry/readers/machine_scribe.h"
+#include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/nvlink_rates.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -110,7 +110,7 @@ Links linksIn(const Matrix &matrix)
     return links;
 }
 
-int trainingNics(const Matrix &matrix, SourceScribe &scribe)
+int trainingNics(const Matrix &matrix, RecordingBuilder &scribe)
 {
     int all = 0, near = 0;
     for (std::size_t i = 0; i < matrix.devices.size(); ++i) {
@@ -132,7 +132,7 @@ int trainingNics(const Matrix &matrix, SourceScribe &scribe)
     return near > 0 ? near : all;
 }
 
-void writeNodes(const SourceText &source, const Matrix &matrix, SourceScribe &scribe)
+void writeNodes(const SourceText &source, const Matrix &matrix, RecordingBuilder &scribe)
 {
     RecordedNodes node;
     node.gpus = matrix.gpus();
@@ -184,7 +184,7 @@ int looksLikeSmiTopology(std::string_view, std::string_view head)
 
 Expected<Recording> readSmiTopology(const SourceText &source, const SourceOptions &options)
 {
-    SourceScribe scribe(source, SourceKind::SmiTopology);
+    RecordingBuilder scribe(source, SourceKind::SmiTopology);
     ReadingPace pace(source, options);
     Matrix matrix;
     std::string scratch;

@@ -11,7 +11,7 @@
 namespace trainyard::readers::machines {
 
 using measured::ReadingPace;
-using measured::SourceScribe;
+using measured::RecordingBuilder;
 
 namespace {
 
@@ -111,7 +111,7 @@ XmlEnd scanXml(std::string_view text, const XmlHandler &handler, ReadingPace &pa
     return XmlEnd::Whole;
 }
 
-void tellXmlEnd(SourceScribe &scribe, XmlEnd end)
+void tellXmlEnd(RecordingBuilder &scribe, XmlEnd end)
 {
     switch (end) {
     case XmlEnd::Whole:

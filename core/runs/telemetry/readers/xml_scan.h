@@ -3,7 +3,7 @@
 // XML from strangers, by expat: elements and their attributes as they come. No entity is ever expanded and no DTD is
 // read: a file that declares entities is not read. A file that ends early or is broken is told as far as it goes.
 
-#include "core/runs/telemetry/readers/source_scribe.h"
+#include "core/runs/telemetry/readers/recording_builder.h"
 
 #include <functional>
 #include <string>
@@ -30,7 +30,7 @@ struct XmlHandler {
 
 [[nodiscard]] XmlEnd scanXml(std::string_view text, const XmlHandler &handler, measured::ReadingPace &pace);
 /// Notes on the source what kept the XML from being whole.
-void tellXmlEnd(measured::SourceScribe &scribe, XmlEnd end);
+void tellXmlEnd(measured::RecordingBuilder &scribe, XmlEnd end);
 /// The name of the first element in the head of a file; empty where it is no XML.
 [[nodiscard]] std::string_view xmlRoot(std::string_view head);
 

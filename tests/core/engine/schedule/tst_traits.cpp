@@ -4,9 +4,9 @@
 #include "tests/core/engine/schedule/split_backward.h"
 #include "tests/support/test_program.h"
 
+#include "core/evaluation/report/catalogue_listing.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/plan_io.h"
-#include "core/evaluation/report/catalogue_listing.h"
 
 #include <QFile>
 

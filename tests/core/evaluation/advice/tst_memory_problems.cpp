@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a plan is told about its memory, and the ladder's steps beside it.
 #include "core/evaluation/memory_fit/fit.h"
-#include "core/iteration/placement/resolve.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/iteration/placement/resolve.h"
 #include "tests/core/evaluation/memory_fit/ladder_plans.h"
 #include "tests/support/test_program.h"
 
@@ -62,7 +62,8 @@ Plan filledTo(Plan plan, double share)
 class MemoryProblemsTest : public QObject {
     Q_OBJECT
 private slots:
-    /// First what the ladder does, then rungs that are enough alone, in its order: what is cheap before what is dear.
+    /// First what the ladder does, then memorySavings that are enough alone, in its order: what is cheap before what is
+    /// dear.
     void fixesAreTheStepsOfTheLadder()
     {
         const Plan plan = gpt3();
@@ -73,11 +74,11 @@ private slots:
         const auto offered = labels(*problem);
         const auto workload = resolve(evaluation->plan, builtinCatalogue());
         std::vector<std::string> expected { "Recompute norms + Recompute activation functions" };
-        for (const Rung &rung : rungs(plan, workload->model, workload->stack))
+        for (const MemorySaving &saving : memorySavings(plan, workload->model, workload->stack))
             if (expected.size() < 3
-                && footprint(std::make_shared<const Plan>(with(plan, rung.apply)), builtinCatalogue(), scratch())
+                && footprint(std::make_shared<const Plan>(with(plan, saving.apply)), builtinCatalogue(), scratch())
                        .hasRoom())
-                expected.push_back(rung.name);
+                expected.push_back(saving.name);
         QCOMPARE(offered, expected);
         QCOMPARE(offered[1], std::string("Activations on drives (SSDTrain)"));
         QCOMPARE(*problem->fixes[0].plan, *fitMemory(evaluation->plan, builtinCatalogue()).plan);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/sharing_results.h"
-#include "core/systems/unequal_gpus/layer_time.h"
 #include "core/facts/plan/plan_diff.h"
 #include "core/facts/plan/plan_io.h"
 #include "core/facts/plan/validate.h"
+#include "core/systems/unequal_gpus/layer_time.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

@@ -3,10 +3,10 @@
 // What holds for the evaluation of any plan, whatever it asks for: sums of times and bytes, shares, spans. Faults are
 // gathered with the plans that show them, so that one run of a test tells of all.
 
-#include "core/evaluation/evaluate/evaluation.h"
-#include "core/iteration/placement/degrees.h"
-#include "core/evaluation/report/metrics_json.h"
 #include "core/engine/schedule/traits.h"
+#include "core/evaluation/evaluate/evaluation.h"
+#include "core/evaluation/report/metrics_json.h"
+#include "core/iteration/placement/degrees.h"
 
 #include <algorithm>
 #include <cmath>

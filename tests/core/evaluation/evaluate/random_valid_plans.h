@@ -4,8 +4,8 @@
 // WAN strategy, mixed GPUs, experts, profiles and prefill, with shapes that mostly divide. For tests of what holds for
 // any plan. Not all are feasible, nor are all placed: that is part of it.
 
-#include "core/evaluation/advice/evaluate.h"
 #include "core/engine/schedule/traits.h"
+#include "core/evaluation/advice/evaluate.h"
 #include "tests/support/trials.h"
 
 #include <algorithm>

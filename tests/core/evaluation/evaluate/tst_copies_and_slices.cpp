@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Schedules with two copies of the model, in waves, in slices and with opportunistic forwards, from plan to metrics.
+#include "core/evaluation/evaluate/evaluation.h"
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/cost/layer/expert_layer_cost.h"
 #include "core/iteration/cost/layer/token_slices.h"
-#include "core/evaluation/evaluate/evaluation.h"
 #include "core/iteration/layouts/placements.h"
-#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

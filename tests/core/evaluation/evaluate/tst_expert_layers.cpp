@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layers of experts in whole plans: what their exchanges add to an iteration and what hides it. Expected values come
 // from the equations of docs/experts.md, from collectives timed alone, and from plans that must not differ.
+#include "core/engine/schedule/traits.h"
 #include "core/evaluation/evaluate/expert_layer.h"
 #include "core/facts/plan/plan_io.h"
-#include "core/engine/schedule/traits.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>

@@ -2,9 +2,9 @@
 // Experts are dealt over expert x expert_tensor ranks in a row, in the order tensor, context, data. Where replicas lie
 // in several datacenters such a row may cross a border: tokens then go over the WAN, which the plan pays and is told.
 #include "core/evaluation/memory_fit/footprint.h"
+#include "core/evaluation/selection/selection.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/expert_spread.h"
-#include "core/evaluation/selection/selection.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
 

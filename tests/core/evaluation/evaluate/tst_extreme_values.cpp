@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every number of some plans at values far from any that was meant: each is an answer that adds up, or a refusal that
 // names a key.
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/metrics_json.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the placement is open: no simulation goes below its bound, and what gets better makes nothing slower.
+#include "core/engine/schedule/traits.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/layouts/search_times.h"
-#include "core/engine/schedule/traits.h"
 #include "tests/support/test_program.h"
 #include "tests/support/trials.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the evaluation says of shapes off the tensor cores' grid, and of sharding that a stack does not offer.
 #include "core/evaluation/memory_fit/fit.h"
-#include "core/evaluation/memory_fit/rungs.h"
-#include "core/iteration/placement/resolve_model.h"
+#include "core/evaluation/memory_fit/memory_savings.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/iteration/placement/resolve_model.h"
 #include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
@@ -36,8 +36,8 @@ std::vector<std::string> rungIds(const Plan &plan)
 {
     const auto model = resolveModel(plan.workload, plan.baseDir, builtinCatalogue());
     std::vector<std::string> ids;
-    for (const Rung &rung : rungs(plan, *model, *builtinCatalogue().stack(plan.stack.name)))
-        ids.push_back(rung.id);
+    for (const MemorySaving &saving : memorySavings(plan, *model, *builtinCatalogue().stack(plan.stack.name)))
+        ids.push_back(saving.id);
     return ids;
 }
 

@@ -2,8 +2,8 @@
 #include "core/evaluation/memory_fit/fit.h"
 #include "tests/support/test_program.h"
 
-#include "core/iteration/placement/resolve.h"
 #include "core/facts/plan/plan_diff.h"
+#include "core/iteration/placement/resolve.h"
 #include "tests/core/evaluation/memory_fit/ladder_plans.h"
 
 #include <QTest>
@@ -150,7 +150,7 @@ private slots:
         QCOMPARE(*fitting.plan, *fitting.steps.back().plan);
     }
 
-    /// A rung alone never raises what the fullest of eight replicas holds; one that computes more never takes less
+    /// A saving alone never raises what the fullest of eight replicas holds; one that computes more never takes less
     /// time.
     void noRungRaisesMemoryAndMoreComputeIsNeverFaster()
     {
@@ -163,14 +163,15 @@ private slots:
                 plan.stack.name = stack;
                 const auto before = footprint(std::make_shared<const Plan>(plan), catalogue, scratch());
                 const double time = *evaluated(plan)->metrics.iterationTime;
-                for (const Rung &rung : rungs(plan, *catalogue.model(model), *catalogue.stack(stack))) {
-                    const Plan next = with(plan, rung.apply);
+                for (const MemorySaving &saving :
+                    memorySavings(plan, *catalogue.model(model), *catalogue.stack(stack))) {
+                    const Plan next = with(plan, saving.apply);
                     const auto after = footprint(std::make_shared<const Plan>(next), catalogue, scratch());
                     QVERIFY2(!after.isPlaced || after.device <= before.device,
-                        (rung.id + " for " + model + " on " + stack).c_str());
-                    if (after.isPlaced && rung.cost == RungCost::Compute)
+                        (saving.id + " for " + model + " on " + stack).c_str());
+                    if (after.isPlaced && saving.cost == SavingCost::Compute)
                         QVERIFY2(*evaluated(next)->metrics.iterationTime >= time,
-                            (rung.id + " for " + model + " on " + stack).c_str());
+                            (saving.id + " for " + model + " on " + stack).c_str());
                 }
             }
         }
@@ -257,10 +258,10 @@ private slots:
         plan.cluster.datacenters[0].pools[0].host->memoryGib = 8192;
         plan.cluster.datacenters[0].pools[0].ssd.reset();
         const auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-        const auto all = rungs(plan, workload->model, workload->stack);
-        const auto rung = std::ranges::find(all, std::string("parameters-host"), &Rung::id);
-        QVERIFY(rung != all.end());
-        const auto changes = describeDifferences(plan, with(plan, rung->apply));
+        const auto all = memorySavings(plan, workload->model, workload->stack);
+        const auto saving = std::ranges::find(all, std::string("parameters-host"), &MemorySaving::id);
+        QVERIFY(saving != all.end());
+        const auto changes = describeDifferences(plan, with(plan, saving->apply));
         QCOMPARE(changes.size(), std::size_t(3)); // parameters, states, and the stage of ZeRO
         const Fitting fitting = fittedMemory(plan);
         for (std::size_t i = 0; i < fitting.steps.size(); ++i)
@@ -275,17 +276,17 @@ private slots:
         plan.parallelism.zeroStage = 0;
         const Fitting fitting = fitted(plan);
         const Catalogue &catalogue = builtinCatalogue();
-        const auto all = rungs(plan, *catalogue.model("llama-3-70b"), *catalogue.stack("megatron-core"));
+        const auto all = memorySavings(plan, *catalogue.model("llama-3-70b"), *catalogue.stack("megatron-core"));
         for (const LadderStep &without : fitting.steps) {
             Plan next = plan;
             bool isFree = false;
             for (const LadderStep &step : fitting.steps) {
-                const auto rung = std::ranges::find(all, step.id, &Rung::id);
-                QVERIFY(rung != all.end());
+                const auto saving = std::ranges::find(all, step.id, &MemorySaving::id);
+                QVERIFY(saving != all.end());
                 if (step.id == without.id)
-                    isFree = rung->cost == RungCost::Nothing;
+                    isFree = saving->cost == SavingCost::Nothing;
                 else
-                    rung->apply(next);
+                    saving->apply(next);
             }
             QVERIFY2(isFree || !(fitting.isTight ? fits(next) : hasRoom(next)), without.id.c_str());
         }

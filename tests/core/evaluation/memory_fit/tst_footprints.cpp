@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Searches over plans end after a number of simulated tasks, or when they are told to, and say so.
 #include "core/evaluation/advice/fix_search.h"
-#include "core/iteration/iteration_costs/task_count.h"
 #include "core/evaluation/evaluate/run_cache.h"
 #include "core/evaluation/memory_fit/fit.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/iteration/iteration_costs/task_count.h"
 #include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/place.h"
-#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

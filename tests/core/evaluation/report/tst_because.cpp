@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Why one plan does better than another, against numbers that a reader can check.
 #include "core/evaluation/advice/alternatives.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/because.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

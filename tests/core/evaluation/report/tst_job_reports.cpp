@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What every report says of a plan with jobs: the same numbers, and nothing of an iteration.
 #include "core/evaluation/evaluate/metrics/gpu_use.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/chrome_trace.h"
 #include "core/evaluation/report/comparison.h"
 #include "core/evaluation/report/html_report.h"
@@ -13,6 +12,7 @@
 #include "core/evaluation/report/metrics_table.h"
 #include "core/evaluation/report/report_parts.h"
 #include "core/evaluation/report/timeline_csv.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/core/evaluation/report/job_sample.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/plans.h"

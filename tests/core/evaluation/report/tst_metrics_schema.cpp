@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The schema of the metrics says what `evaluate --format json` writes: every key, of the type that it has, and no
 // other.
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/metrics_json.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One definition of each number: what the breakdown, the timeline, the curve of utilization and the texts say of every
 // sample.
+#include "core/engine/timeline/analysis.h"
 #include "core/evaluation/advice/evaluate.h"
 #include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 #include "core/evaluation/evaluate/metrics/gpu_use.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/comparison.h"
 #include "core/evaluation/report/explanation.h"
 #include "core/evaluation/report/html_report.h"
 #include "core/evaluation/report/metric_rows.h"
 #include "core/evaluation/report/metrics_json.h"
 #include "core/evaluation/report/metrics_table.h"
-#include "core/engine/timeline/analysis.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>

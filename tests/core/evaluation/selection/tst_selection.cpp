@@ -4,11 +4,11 @@
 #include "core/evaluation/selection/selection.h"
 #include "tests/support/test_program.h"
 
-#include "core/facts/cluster/wan.h"
 #include "core/evaluation/evaluate/estimate.h"
+#include "core/facts/cluster/wan.h"
+#include "core/facts/plan/plan_io.h"
 #include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
-#include "core/facts/plan/plan_io.h"
 
 #include <QtTest>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/catalogue/parse.h"
-#include "core/iteration/placement/resolve_model.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/resolve_model.h"
 #include "tests/support/test_program.h"
 
 #include "tests/support/own_inputs.h"

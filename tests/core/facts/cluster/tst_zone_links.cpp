@@ -5,8 +5,8 @@
 #include "tests/support/test_program.h"
 
 #include "core/facts/cluster/wan.h"
-#include "core/iteration/placement/resolve.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/iteration/placement/resolve.h"
 
 #include <QTest>
 

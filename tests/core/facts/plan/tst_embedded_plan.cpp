@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A plan inside of a report comes out as it went in, whatever its texts hold.
+#include "core/evaluation/report/html_report.h"
 #include "core/facts/plan/embedded_plan.h"
 #include "core/facts/plan/plan_io.h"
-#include "core/evaluation/report/html_report.h"
 #include "tests/support/test_program.h"
 
-#include "tests/core/facts/plan/random_plan.h"
 #include "tests/core/evaluation/report/sample_evaluation.h"
+#include "tests/core/facts/plan/random_plan.h"
 
 #include <QTest>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/facts/plan/plan_io.h"
 #include "core/evaluation/report/metrics_json.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 
 #include "tests/core/facts/plan/random_plan.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What slows a layer beyond its FLOPs: shapes off the tensor cores' grid, launches that wait, plain tensor operations,
 // gathered keys and values; and what a mask at the borders of documents saves.
+#include "core/facts/network/collectives.h"
 #include "core/iteration/cost/kernels/attention.h"
 #include "core/iteration/cost/kernels/gemm.h"
 #include "core/iteration/cost/layer/layer_cost.h"
 #include "core/iteration/layouts/placements.h"
-#include "core/facts/network/collectives.h"
 #include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // ZeRO-2 and ZeRO-3 in a pipeline: what exchanges cost adds up to runs times collectives, what may hide does, memory
 // keeps the chunks that lie whole, and stacks that cannot do it say so.
-#include "core/iteration/iteration_costs/iteration_costs.h"
-#include "core/iteration/cost/layer/layer_cost.h"
-#include "core/iteration/cost/layer/shard_traffic.h"
 #include "core/evaluation/evaluate/estimate.h"
-#include "core/iteration/layouts/placements.h"
 #include "core/facts/network/collectives.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/iteration/cost/layer/layer_cost.h"
+#include "core/iteration/cost/layer/shard_traffic.h"
+#include "core/iteration/iteration_costs/iteration_costs.h"
+#include "core/iteration/layouts/placements.h"
 #include "core/iteration/model_states/stage_parameters.h"
 #include "core/iteration/model_states/stage_states.h"
 #include "tests/support/plans.h"

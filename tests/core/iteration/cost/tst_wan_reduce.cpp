@@ -2,9 +2,9 @@
 #include "core/iteration/cost/wan/wan_reduce.h"
 #include "tests/support/test_program.h"
 
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/layouts/placements.h"
-#include "core/facts/workload/model_math.h"
 
 #include <QTest>
 

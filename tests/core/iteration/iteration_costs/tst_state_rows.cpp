@@ -4,12 +4,12 @@
 #include "core/iteration/iteration_costs/state_rows.h"
 #include "tests/support/test_program.h"
 
-#include "core/evaluation/evaluate/metrics/metrics.h"
-#include "core/facts/plan/plan_io.h"
-#include "core/evaluation/report/chrome_trace.h"
-#include "core/evaluation/report/timeline_csv.h"
 #include "core/engine/timeline/analysis.h"
 #include "core/engine/timeline/simulator.h"
+#include "core/evaluation/evaluate/metrics/metrics.h"
+#include "core/evaluation/report/chrome_trace.h"
+#include "core/evaluation/report/timeline_csv.h"
+#include "core/facts/plan/plan_io.h"
 #include "tests/core/evaluation/memory_fit/ladder_plans.h"
 
 #include <QTest>

@@ -3,8 +3,8 @@
 // the same model as a plan of its own.
 
 #include "core/evaluation/evaluate/run.h"
-#include "core/iteration/job_shards/job_workloads.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/job_shards/job_workloads.h"
 #include "tests/core/iteration/job_shards/job_plans.h"
 #include "tests/support/test_program.h"
 

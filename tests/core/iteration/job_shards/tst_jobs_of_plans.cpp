@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What jobs take from the plan that they are in, and what of it says nothing to them.
 
-#include "core/systems/jobs/run_jobs.h"
 #include "core/facts/plan/job_plan.h"
 #include "core/iteration/job_shards/coarse_units.h"
 #include "core/iteration/job_shards/job_workloads.h"
+#include "core/systems/jobs/run_jobs.h"
 #include "tests/core/iteration/job_shards/job_plans.h"
 #include "tests/support/test_program.h"
 

@@ -2,8 +2,8 @@
 // Models are cut for the GPUs that reach their host, and small GPUs that only slow the others down are left out.
 
 #include "core/evaluation/evaluate/run.h"
-#include "core/systems/jobs/run_jobs.h"
 #include "core/iteration/job_shards/job_workloads.h"
+#include "core/systems/jobs/run_jobs.h"
 #include "tests/core/iteration/job_shards/job_plans.h"
 #include "tests/support/test_program.h"
 

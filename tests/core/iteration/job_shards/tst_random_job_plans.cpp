@@ -4,8 +4,8 @@
 
 #include "core/evaluation/evaluate/run.h"
 #include "core/iteration/job_shards/job_workloads.h"
-#include "tests/core/systems/jobs/schedule_checker.h"
 #include "tests/core/iteration/job_shards/job_plans.h"
+#include "tests/core/systems/jobs/schedule_checker.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

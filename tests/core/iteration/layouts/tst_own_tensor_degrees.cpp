@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Replicas whose tensor parallel degree is their own: where they lie, what they take, hold and exchange.
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/cost/wan/wan_traffic.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/layouts/replica_runs.h"
-#include "core/iteration/placement/class_workload.h"
 #include "core/iteration/model_states/stage_states.h"
-#include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/class_workload.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/test_program.h"
 

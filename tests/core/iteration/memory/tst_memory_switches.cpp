@@ -2,10 +2,10 @@
 // What latent attention and experts let a plan spare: bytes that go, time that they cost, and what is said where a
 // switch has nothing to do.
 #include "core/evaluation/advice/alternatives.h"
-#include "core/evaluation/memory_fit/rungs.h"
+#include "core/evaluation/memory_fit/memory_savings.h"
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/placement/activation_shape.h"
 #include "core/iteration/placement/resolve.h"
-#include "core/facts/workload/model_math.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
 
@@ -274,11 +274,11 @@ void TestMemorySwitches::laddersAndAlternativesOfferWhatTheModelHas()
         const ModelSpec &model = *builtinCatalogue().model(plan.workload.model);
         stack.storesExpertOutputs = plan.stack.overrides.contains("stores_expert_outputs");
         int found = 0;
-        for (const Rung &rung : rungs(plan, model, stack)) {
-            if (!ids.contains(rung.id))
+        for (const MemorySaving &saving : memorySavings(plan, model, stack)) {
+            if (!ids.contains(saving.id))
                 continue;
             Plan next = plan;
-            rung.apply(next);
+            saving.apply(next);
             found += next != plan; // each changes the plan
         }
         int changed = 0;

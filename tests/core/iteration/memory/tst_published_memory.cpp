@@ -2,8 +2,8 @@
 // Published memory figures against ours, with the error that was reached: it may fall, not rise. None of the constants
 // involved was fitted on these rows. Of each source the figures that the program carries with it, plans and all, and
 // those of the collected tables, where they are, by plans that are made here.
-#include "core/iteration/memory/stage_memory.h"
 #include "core/evaluation/validation/run.h"
+#include "core/iteration/memory/stage_memory.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -2,9 +2,9 @@
 #include "core/iteration/memory/stage_memory.h"
 #include "tests/support/test_program.h"
 
-#include "core/iteration/placement/place.h"
 #include "core/engine/schedule/program.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/place.h"
 
 #include <QtTest>
 

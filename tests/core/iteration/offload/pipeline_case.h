@@ -3,9 +3,9 @@
 // A pipeline whose stages offload, as a direct input of the engine: equal modules on every stage, any schedule,
 // boundaries inside a datacenter or across a WAN. Bytes and times in plain whole numbers.
 
+#include "core/engine/timeline/simulator.h"
 #include "core/iteration/graph/pipeline_graph.h"
 #include "core/iteration/memory/live_memory.h"
-#include "core/engine/timeline/simulator.h"
 #include "tests/core/iteration/offload/curves.h"
 
 #include <QTest>

@@ -3,10 +3,10 @@
 // The set-up of SSDTrain's measurements as a direct input of the engine: BERT-like layers on a tensor pair, without
 // embedding and head, at 60 % of an A100 at 765 MHz. Independent of plans and cost model.
 
+#include "core/engine/timeline/simulator.h"
 #include "core/iteration/graph/pipeline_graph.h"
 #include "core/iteration/memory/live_memory.h"
 #include "core/iteration/offload/amount.h"
-#include "core/engine/timeline/simulator.h"
 #include "tests/core/iteration/offload/curves.h"
 
 #include <QTest>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // MEMO, KARMA and ProTrain on the timeline: what they move and recompute, in time, memory and bytes, against their
 // closed forms and against keeping everything.
+#include "core/facts/plan/enum_names.h"
 #include "core/iteration/iteration_costs/iteration_costs.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/offload/activation_policies.h"
 #include "core/iteration/offload/layer_policy.h"
 #include "core/iteration/offload/paths.h"
-#include "core/facts/plan/enum_names.h"
 #include "tests/core/iteration/offload/policy_plans.h"
 #include "tests/support/test_program.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Activation offloading from plan to metrics.
+#include "core/engine/timeline/analysis.h"
 #include "core/facts/hardware/network_spec.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/offload/paths.h"
-#include "core/engine/timeline/analysis.h"
 #include "tests/core/iteration/offload/drive_plans.h"
 #include "tests/core/iteration/offload/paper_plans.h"
 #include "tests/support/test_program.h"

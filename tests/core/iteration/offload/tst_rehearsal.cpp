@@ -59,7 +59,7 @@ private slots:
                 const PipelineRun run = offload::run(c);
                 const PipelineCosts &pipeline = run.costs.classes.front();
                 const Rehearsal played = rehearse(scriptOf(c), segmentsOf(c),
-                    { c.ahead, 1e9, pipeline.memory.front().get(), KeptWhole(pipeline.program, 0, c.recomputes) });
+                    { c.ahead, 1e9, pipeline.memory.front().get(), RecomputeState(pipeline.program, 0, c.recomputes) });
                 QVERIFY(!played.isLate);
                 for (const Stream stream : { Stream::Compute, Stream::Store, Stream::Load })
                     QVERIFY2(spansOf(played.timeline, stream) == spansOf(run.timeline, stream),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What calibration factors do to a plan: each part moves the time of what it is about, and nothing else.
 #include "core/evaluation/advice/evaluate.h"
-#include "core/facts/catalogue/catalogue.h"
-#include "core/iteration/cost/layer/layer_cost.h"
 #include "core/evaluation/evaluate/metrics/confidence.h"
+#include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan_io.h"
+#include "core/iteration/cost/layer/layer_cost.h"
 #include "core/iteration/placement/calibrated.h"
 #include "core/iteration/placement/place.h"
-#include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Prefill in the bubbles of whole plans, from the plan's keys to the metrics.
+#include "core/engine/timeline/analysis.h"
 #include "core/iteration/prefill/bubble_fill.h"
 #include "core/iteration/prefill/controller.h"
-#include "core/engine/timeline/analysis.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/facts/catalogue/catalogue.h"
-#include "core/iteration/prefill/served_model.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/prefill/served_model.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -3,10 +3,10 @@
 // as it was measured, and the answers are those of arithmetic.
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/facts/plan/validate.h"
+#include "core/facts/workload/model_math.h"
 #include "core/live/alarms/restart.h"
 #include "core/live/alarms/what_if.h"
 #include "core/live/alarms/what_if_plans.h"
-#include "core/facts/workload/model_math.h"
 #include "tests/core/live/alarms/watched_run.h"
 #include "tests/support/test_program.h"
 

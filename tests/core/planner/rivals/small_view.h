@@ -18,35 +18,36 @@ struct SmallKind {
 };
 
 /// Machines of `perNode` GPUs; each boundary and gradient at `rate` bytes a second.
-inline View smallView(const std::vector<SmallKind> &kinds, int layers, int batch, int perNode = 2, double rate = 1e12)
+inline PlannerInput smallView(
+    const std::vector<SmallKind> &kinds, int layers, int batch, int perNode = 2, double rate = 1e12)
 {
-    View view;
-    view.layers = layers;
-    view.batch = batch;
-    view.layerParameters = 1e6;
-    view.embeddingParameters = view.headParameters = 2e6;
-    view.boundaryNumbers = 1e6;
-    view.hidden = 1000;
-    view.sequence = 1000;
-    view.vocabulary = 2000;
+    PlannerInput input;
+    input.layers = layers;
+    input.batch = batch;
+    input.layerParameters = 1e6;
+    input.embeddingParameters = input.headParameters = 2e6;
+    input.boundaryNumbers = 1e6;
+    input.hidden = 1000;
+    input.sequence = 1000;
+    input.vocabulary = 2000;
     for (int t = 1; t <= perNode; t *= 2)
-        view.tensors.push_back(t);
-    view.microBatches = { 1, 2, 4 };
+        input.tensors.push_back(t);
+    input.microBatches = { 1, 2, 4 };
     for (std::size_t k = 0; k < kinds.size(); ++k) {
         Kind kind { "kind" + std::to_string(k), perNode, kinds[k].memory, 1e12, 1e12, kinds[k].usdPerSecond, {} };
-        for (const int t : view.tensors) {
+        for (const int t : input.tensors) {
             auto &row = kind.figures.emplace_back();
-            for (const int m : view.microBatches) {
+            for (const int m : input.microBatches) {
                 const double time = kinds[k].layer * m / t;
                 row.push_back({ time, time / 4, time / 2, 1e6 * m / t });
             }
         }
-        view.kinds.push_back(std::move(kind));
-        view.sites.push_back({ 0, int(k), int(k), kinds[k].machines * perNode, 0 });
+        input.kinds.push_back(std::move(kind));
+        input.sites.push_back({ 0, int(k), int(k), kinds[k].machines * perNode, 0 });
     }
-    view.links.assign(kinds.size(), std::vector<LinkCurve>(kinds.size(), { 0, 0, rate / 1e9 }));
-    view.usdPerByte.assign(kinds.size(), std::vector<double>(kinds.size()));
-    return view;
+    input.links.assign(kinds.size(), std::vector<LinkCurve>(kinds.size(), { 0, 0, rate / 1e9 }));
+    input.usdPerByte.assign(kinds.size(), std::vector<double>(kinds.size()));
+    return input;
 }
 
 /// Every way of giving each of so many stages a layer at least.

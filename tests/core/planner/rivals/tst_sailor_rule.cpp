@@ -18,12 +18,12 @@ namespace {
 /// form of what fits.
 class Everything {
 public:
-    Everything(const View &view, int stages, int data, int microBatch)
-        : m_view(view)
-        , m_layers(sailorLayers(view.layers, stages))
+    Everything(const PlannerInput &input, int stages, int data, int microBatch)
+        : m_input(input)
+        , m_layers(sailorLayers(input.layers, stages))
         , m_choice { microBatch, data }
     {
-        for (const Site &site : view.sites)
+        for (const Site &site : input.sites)
             m_left.push_back(site.gpus);
     }
 
@@ -37,7 +37,7 @@ private:
     void place(int stage)
     {
         if (stage == int(m_layers.size())) {
-            if (const auto predicted = sailorPrediction(m_choice, m_view))
+            if (const auto predicted = sailorPrediction(m_choice, m_input))
                 m_best = std::min(m_best, predicted->iteration().value);
             return;
         }
@@ -54,8 +54,8 @@ private:
             return;
         }
         const int batches =
-            (m_view.batch + m_choice.data * m_choice.microBatch - 1) / (m_choice.data * m_choice.microBatch);
-        const StageFigures figures = stageFigures(m_view, int(kind), m_layers, stage, m_choice.microBatch, batches);
+            (m_input.batch + m_choice.data * m_choice.microBatch - 1) / (m_choice.data * m_choice.microBatch);
+        const StageFigures figures = stageFigures(m_input, int(kind), m_layers, stage, m_choice.microBatch, batches);
         for (int count = 0; count <= open; ++count) {
             const int gpus = count * figures.tensor;
             if ((count > 0 && figures.tensor == 0) || gpus > m_left[kind])
@@ -70,20 +70,20 @@ private:
         }
     }
 
-    const View &m_view;
+    const PlannerInput &m_input;
     std::vector<int> m_layers;
     Choice m_choice;
     std::vector<int> m_left;
     double m_best = std::numeric_limits<double>::infinity();
 };
 
-double bestOfAll(const View &view)
+double bestOfAll(const PlannerInput &input)
 {
     double best = std::numeric_limits<double>::infinity();
-    for (int stages = 1; stages <= view.layers; ++stages)
-        for (const int microBatch : view.microBatches)
-            for (int data = 1; data * stages <= view.gpus() && data * microBatch <= view.batch; ++data)
-                best = std::min(best, Everything(view, stages, data, microBatch).best());
+    for (int stages = 1; stages <= input.layers; ++stages)
+        for (const int microBatch : input.microBatches)
+            for (int data = 1; data * stages <= input.gpus() && data * microBatch <= input.batch; ++data)
+                best = std::min(best, Everything(input, stages, data, microBatch).best());
     return best;
 }
 
@@ -101,22 +101,22 @@ private slots:
 
     void theTensorDegreeGrowsWhileItIsOneAndAHalfTimesAsFast()
     {
-        View view = smallView({ { .layer = 1 } }, 4, 8, 4);
+        PlannerInput input = smallView({ { .layer = 1 } }, 4, 8, 4);
         // Groups of two twice as fast, groups of four 1.4 times as fast as those.
-        for (LayerFigures &figures : view.kinds[0].figures[2]) {
+        for (LayerFigures &figures : input.kinds[0].figures[2]) {
             figures.layer =
-                view.kinds[0].figures[1][std::size_t(&figures - view.kinds[0].figures[2].data())].layer / 1.4;
+                input.kinds[0].figures[1][std::size_t(&figures - input.kinds[0].figures[2].data())].layer / 1.4;
             figures.embedding = figures.head = 0;
         }
-        for (auto &row : view.kinds[0].figures)
+        for (auto &row : input.kinds[0].figures)
             for (LayerFigures &figures : row)
                 figures.embedding = figures.head = 0;
-        QCOMPARE(stageFigures(view, 0, { 4 }, 0, 1, 8).tensor, 2);
+        QCOMPARE(stageFigures(input, 0, { 4 }, 0, 1, 8).tensor, 2);
         // Nothing but groups of four has room: 24 B * 8e6 / t + activations + K.
-        view.kinds[0].memory = 3e9 + 24 * 8e6 / 4 + 4 * 1e6;
-        QCOMPARE(stageFigures(view, 0, { 4 }, 0, 1, 8).tensor, 4);
-        view.kinds[0].memory = 2e9;
-        QCOMPARE(stageFigures(view, 0, { 4 }, 0, 1, 8).tensor, 0);
+        input.kinds[0].memory = 3e9 + 24 * 8e6 / 4 + 4 * 1e6;
+        QCOMPARE(stageFigures(input, 0, { 4 }, 0, 1, 8).tensor, 4);
+        input.kinds[0].memory = 2e9;
+        QCOMPARE(stageFigures(input, 0, { 4 }, 0, 1, 8).tensor, 0);
     }
 
     /// Seven GPUs of at most two kinds, each of up to seven replicas: its counts in eighths are all counts there are.
@@ -129,10 +129,10 @@ private slots:
             std::vector<SmallKind> kinds;
             for (int k = 0; k < 1 + i % 2; ++k)
                 kinds.push_back({ 0.05 * double(1 + random() % 8), 2 + int(random() % 2) });
-            View view = smallView(kinds, 3 + int(random() % 2), 16, 1, 1e8 * double(1 + random() % 20));
-            view.microBatches = { 1, 2 };
-            const double best = bestOfAll(view);
-            const Ranking ranking = bySailor(view);
+            PlannerInput input = smallView(kinds, 3 + int(random() % 2), 16, 1, 1e8 * double(1 + random() % 20));
+            input.microBatches = { 1, 2 };
+            const double best = bestOfAll(input);
+            const Ranking ranking = bySailor(input);
             QVERIFY(!ranking.choices.empty());
             const double found = ranking.choices.front().seconds;
             QVERIFY2(found >= best * (1 - 1e-9), qPrintable(QStringLiteral("%1 below %2").arg(found).arg(best)));
@@ -147,19 +147,19 @@ private slots:
         std::mt19937 random(13);
         int answers = 0;
         for (int i = 0; i < 40; ++i) {
-            const View view = smallView({ { .layer = 0.1, .machines = 3, .usdPerSecond = 3 },
-                                            { .layer = 0.05 * double(1 + random() % 6), .machines = 2 } },
+            const PlannerInput input = smallView({ { .layer = 0.1, .machines = 3, .usdPerSecond = 3 },
+                                                     { .layer = 0.05 * double(1 + random() % 6), .machines = 2 } },
                 4, 16, 2, 1e8 * double(1 + random() % 20));
-            const Ranking free = bySailor(view), cheap = bySailor(view, { .wantsCheap = true });
+            const Ranking free = bySailor(input), cheap = bySailor(input, { .wantsCheap = true });
             const double least = cheap.choices.front().usd, most = free.choices.front().usd;
             QVERIFY(least <= most * (1 + 1e-12));
             const Wishes wishes { .mostUsd = least + (most - least) * double(random() % 11) / 10 };
-            for (const Choice &choice : bySailor(view, wishes).choices) {
+            for (const Choice &choice : bySailor(input, wishes).choices) {
                 QVERIFY(choice.usd <= *wishes.mostUsd);
                 ++answers;
             }
             const Wishes fast { .wantsCheap = true, .mostSeconds = free.choices.front().seconds * 1.2 };
-            for (const Choice &choice : bySailor(view, fast).choices)
+            for (const Choice &choice : bySailor(input, fast).choices)
                 QVERIFY(choice.seconds <= *fast.mostSeconds);
         }
         QVERIFY(answers > 100);
@@ -167,14 +167,14 @@ private slots:
 
     void dataParallelStaysInsideARegion()
     {
-        View view = smallView({ { .machines = 2 }, { .machines = 2 } }, 4, 16);
-        view.sites[1].datacenter = 1;
-        view.sites[1].region = 1;
-        for (const Choice &choice : bySailor(view).choices)
+        PlannerInput input = smallView({ { .machines = 2 }, { .machines = 2 } }, 4, 16);
+        input.sites[1].datacenter = 1;
+        input.sites[1].region = 1;
+        for (const Choice &choice : bySailor(input).choices)
             for (const ChosenStage &stage : choice.stages)
                 for (const Replicas &replicas : stage.replicas)
-                    QCOMPARE(view.sites[std::size_t(replicas.site)].region,
-                        view.sites[std::size_t(stage.replicas.front().site)].region);
+                    QCOMPARE(input.sites[std::size_t(replicas.site)].region,
+                        input.sites[std::size_t(stage.replicas.front().site)].region);
     }
 };
 

@@ -5,8 +5,8 @@
 #include "tests/support/search_spaces.h"
 #include "tests/support/test_program.h"
 
-#include "core/facts/plan/plan_io.h"
 #include "core/engine/schedule/traits.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <QtTest>
 

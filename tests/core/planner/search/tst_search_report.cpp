@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a search says of itself: a proof and a search that was cut off are told apart, reasons of one kind stand
 // together, and plans that would read alike do not.
-#include "core/planner/search/hunt_internal.h"
 #include "core/planner/search/search_report.h"
+#include "core/planner/search/search_state_internal.h"
 #include "core/planner/search/tell_result.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"

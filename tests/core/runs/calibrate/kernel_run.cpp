@@ -2,11 +2,11 @@
 #include "tests/core/runs/calibrate/kernel_run.h"
 
 #include "core/facts/catalogue/catalogue.h"
-#include "core/iteration/cost/layer/layer_cost.h"
-#include "core/iteration/placement/resolve.h"
 #include "core/facts/plan/calibration.h"
-#include "core/iteration/model_states/stage_parameters.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/cost/layer/layer_cost.h"
+#include "core/iteration/model_states/stage_parameters.h"
+#include "core/iteration/placement/resolve.h"
 #include "tests/core/runs/calibrate/machine_equations.h"
 #include "tests/core/runs/overlay/run_writer.h"
 

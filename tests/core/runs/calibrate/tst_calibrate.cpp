@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Calibration gives back what a generator that shares nothing with it has put in: kernels of each kind, links, host and
 // overlap, with errors that are honest, and factors that hold for other plans.
-#include "core/iteration/cost/kernel_seconds.h"
 #include "core/facts/network/collectives.h"
+#include "core/iteration/cost/kernel_seconds.h"
 #include "tests/core/runs/calibrate/small_truth.h"
 #include "tests/core/runs/overlay/recorded_run.h"
 #include "tests/core/runs/overlay/sample_runs.h"

@@ -19,7 +19,7 @@ int oneGroup(std::uint32_t)
 
 TypicalSeconds sumOf(const std::vector<StepPlace> &places)
 {
-    Likes likes;
+    PeerRanks likes;
     likes.add(0, places);
     PlaceNoise noise;
     const auto locations = locationsOf(places, likes.startsOf(0, places), spreadOf(places));

@@ -2,10 +2,10 @@
 // Where a measurement is taken to be from: named links, the only GPU type, the job that ran. What nobody tells is not
 // taken.
 #include "core/evaluation/advice/evaluate.h"
-#include "core/runs/calibrate/calibrate.h"
 #include "core/facts/catalogue/catalogue.h"
-#include "core/runs/overlay/run_steps.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/runs/calibrate/calibrate.h"
+#include "core/runs/overlay/run_steps.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

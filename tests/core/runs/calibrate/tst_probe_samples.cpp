@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a probe teaches a plan: factors that were put into its times come out, links come out as latency and bandwidth
 // that give the plan the measured times back, and what says nothing of the plan is refused with the reason.
-#include "core/runs/calibrate/link_fit.h"
-#include "core/runs/calibrate/probe_samples.h"
 #include "core/iteration/cost/kernels/attention.h"
 #include "core/iteration/cost/kernels/gemm.h"
 #include "core/iteration/placement/calibrated.h"
+#include "core/runs/calibrate/link_fit.h"
+#include "core/runs/calibrate/probe_samples.h"
 #include "core/runs/telemetry/read_sources.h"
 #include "tests/core/runs/imports/import_trial.h"
 #include "tests/support/test_program.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is proposed is what the plan will have: judged beside what it has accepted, one factor for one thing, no figure
 // that a plan cannot take, each with the files that it is of.
-#include "core/iteration/cost/kernels/gemm.h"
 #include "core/facts/network/collectives.h"
+#include "core/iteration/cost/kernels/gemm.h"
 #include "core/runs/telemetry/sample_names.h"
 #include "tests/core/runs/calibrate/small_truth.h"
 #include "tests/support/test_program.h"

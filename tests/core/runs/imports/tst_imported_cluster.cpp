@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Machines, prices and benchmarks of a recording in a plan: GPUs by what drivers and clouds call them, nodes by their
 // topologies, links by what was measured; and the table of Megatron's arguments, which export uses the other way.
-#include "core/runs/imports/megatron_arguments.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/runs/imports/megatron_arguments.h"
 #include "tests/core/runs/imports/import_trial.h"
 #include "tests/support/test_program.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A job from what Megatron-LM prints of memory before its first step. The estimate is written here from a shape, with
 // its sums forward and its digits; what is derived from the text has to be the shape again, or nothing.
+#include "core/facts/workload/model_math.h"
 #include "core/runs/imports/megatron_theory.h"
 #include "core/runs/telemetry/read_sources.h"
-#include "core/facts/workload/model_math.h"
 #include "tests/core/runs/imports/import_trial.h"
 #include "tests/support/test_program.h"
 

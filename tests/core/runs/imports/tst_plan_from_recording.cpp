@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans from what a run left behind: each key is what the arguments, the configuration or the topology say, what nobody
 // says is assumed aloud, and every plan that comes out can be evaluated. Figures are worked out by hand, or published.
-#include "core/runs/imports/megatron_arguments.h"
 #include "core/facts/plan/plan_io.h"
 #include "core/facts/plan/validate.h"
-#include "core/runs/telemetry/read_sources.h"
 #include "core/facts/workload/model_math.h"
+#include "core/runs/imports/megatron_arguments.h"
+#include "core/runs/telemetry/read_sources.h"
 #include "tests/core/runs/imports/import_trial.h"
 #include "tests/support/own_inputs.h"
 #include "tests/support/test_program.h"

@@ -3,9 +3,9 @@
 // A plan exported, its script read back, and what of both has to be equal. For tests.
 
 #include "core/evaluation/evaluate/run.h"
+#include "core/facts/plan/enum_names.h"
 #include "core/runs/imports/plan_from_recording.h"
 #include "core/runs/launch/launch.h"
-#include "core/facts/plan/enum_names.h"
 #include "core/runs/telemetry/read_sources.h"
 
 #include <QFile>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is exported as a launch is imported as the same training, or is refused with the key and why.
 #include "core/facts/plan/plan_io.h"
-#include "tests/core/runs/launch/launch_trial.h"
 #include "tests/core/facts/plan/random_plan.h"
+#include "tests/core/runs/launch/launch_trial.h"
 #include "tests/support/test_program.h"
 #include "tests/support/trials.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/runs/overlay/replay_graph.h"
 
-#include "core/iteration/iteration_costs/iteration_costs.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/graph/pipeline_graph.h"
+#include "core/iteration/iteration_costs/iteration_costs.h"
 
 #include <QtGlobal>
 

@@ -3,8 +3,8 @@
 // The task graph of an iteration spread out over the replicas that it stands for: each task once for every pipeline of
 // its class, reductions and gathers of a stage once for all that take part in them.
 
-#include "core/evaluation/evaluate/evaluation.h"
 #include "core/engine/timeline/task_graph.h"
+#include "core/evaluation/evaluate/evaluation.h"
 
 #include <vector>
 

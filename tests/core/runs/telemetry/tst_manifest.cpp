@@ -5,8 +5,8 @@
 // modules, awk, HTA, or by eye where it has few lines; each says how).
 
 #include "core/facts/catalogue/parse.h"
-#include "core/runs/telemetry/read_sources.h"
 #include "core/facts/workload/model_math.h"
+#include "core/runs/telemetry/read_sources.h"
 #include "tests/core/runs/telemetry/recording_figures.h"
 #include "tests/support/test_program.h"
 
@@ -97,7 +97,8 @@ private slots:
     {
         m_all.push_back(inputsIn(TRAINYARD_SOURCE_DIR "/tests/data", "data/manifest.json"));
         QVERIFY(m_all[0].files.size() > 60);
-        if (Inputs captured = inputsIn(TRAINYARD_SHARED_DIR, "core/runs/telemetry/manifest.json"); !captured.files.empty())
+        if (Inputs captured = inputsIn(TRAINYARD_SHARED_DIR, "core/runs/telemetry/manifest.json");
+            !captured.files.empty())
             m_all.push_back(std::move(captured));
         for (const Inputs &inputs : m_all)
             QVERIFY(inputs.manifest.is_object());

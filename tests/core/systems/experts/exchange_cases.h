@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Exchanges for the tests of core/systems/experts: links that reach what they say and start at once, and the set of shapes that
-// the comparison of DeepSpeed, drop and pipeline is stated for.
+// Exchanges for the tests of core/systems/experts: links that reach what they say and start at once, and the set of
+// shapes that the comparison of DeepSpeed, drop and pipeline is stated for.
 
 #include "core/systems/experts/exchange.h"
 

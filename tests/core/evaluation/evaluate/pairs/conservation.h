@@ -3,9 +3,9 @@
 // What is conserved whatever two systems do to each other, counted from plan and spans by other sums than the
 // evaluation's own: bytes over each link, bytes off and onto each GPU, tokens to experts and back, samples, GPUs.
 
-#include "core/facts/catalogue/catalogue.h"
-#include "core/evaluation/evaluate/expert_layer.h"
 #include "core/engine/timeline/memory_walk.h"
+#include "core/evaluation/evaluate/expert_layer.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "tests/core/evaluation/evaluate/plan_checks.h"
 
 #include <array>

@@ -1,0 +1,42 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The steps of one rank, each once, by their numbers: a step that is told again later is of another attempt, and those
+// that the earlier one told from there on do not count any more. Not thread-safe.
+
+#include "core/runs/telemetry/recording.h"
+
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace trainyard::live {
+
+class StepHistory {
+public:
+    enum class Taken : std::uint8_t {
+        Yes,
+        Again, // told before, equal
+        Superseded, // a later attempt told it, or one before it, already
+    };
+    struct Answer {
+        Taken taken = Taken::Yes;
+        /// Another attempt begins with it: what lies between these moments belongs to the one before.
+        std::optional<std::pair<Moment, Moment>> superseded;
+        std::int64_t wentBack = 0; // ns that the clock went back by, where that is more than `reorder`
+    };
+    Answer add(const RecordedStep &step, std::int64_t reorder);
+
+    [[nodiscard]] std::span<const RecordedStep> steps() const { return m_steps; } // by number
+    [[nodiscard]] std::int64_t attempts() const { return m_attempts; }
+    /// The first with this number or a larger one; end() where there is none.
+    [[nodiscard]] std::span<const RecordedStep> from(std::int64_t number) const;
+    /// Lets the oldest go, up to `most`.
+    void keepLatest(std::size_t most);
+    [[nodiscard]] std::size_t bytes() const { return m_steps.capacity() * sizeof(RecordedStep); }
+
+private:
+    std::vector<RecordedStep> m_steps;
+    std::int64_t m_attempts = 1;
+};
+
+} // namespace trainyard::live

@@ -1,0 +1,74 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plans whose pipelines are equal but for their number of micro-batches and lie in one pool, from the layers of a
+// model, with an order of work that the shape alone decides and everything on the GPUs: most of a search's candidates.
+// Their stages are of few kinds, and what one stage of a kind takes and holds all of them do, so the real cost and
+// memory of one of each are enough. What is not plain goes through run().
+//
+// A frame is what plans have in common that differ in their sharding, sequence parallelism and recomputation only: the
+// placement and which stages and boundaries are alike.
+
+#include "core/iteration/graph/pipeline_graph.h"
+#include "core/iteration/placement/resolve.h"
+#include "core/iteration/placement/shard_exchange.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+/// What keeps a plan from being plain, whatever its model and places: a group of keys each.
+extern const std::array<bool (*)(const Plan &), 8> kNeverPlain;
+
+struct UniformFrame {
+    bool isUniform = false;
+    bool isRefused = false; // nothing can be placed: run() would not run it
+    Layout layout;
+    std::vector<std::uint16_t> kindOf; // [stage]
+    std::vector<std::uint16_t> firstOf; // [kind]: its first stage
+    /// Of the boundaries between virtual stages: 0 where both lie on one device or it ends a chain, else 1 + its kind.
+    std::vector<std::uint16_t> boundaryKind; // [virtual stage q]
+    std::vector<std::array<int, 2>> boundaryOf; // [kind]: stages that one lies between
+    /// [kind][chunk], where shards are exchanged once a run of micro-batches (ShardExchange::InRuns); else empty.
+    std::vector<std::vector<ChunkRuns>> runs;
+    std::vector<int> microBatches; // [class]
+    std::uint64_t familyPrint = 0; // of all that the topology depends on but the number of micro-batches
+
+    /// What a frame does not depend on beside `inRuns`; with PartAxes.
+    static constexpr std::array<std::string_view, 3> kIgnored { "parallelism.zero_stage",
+        "parallelism.sequence_parallel", "memory.recompute" };
+};
+
+/// Places the plan of a resolved workload, whose layout it leaves as it is. `inRuns`: shards are exchanged so.
+[[nodiscard]] UniformFrame uniformFrame(Workload &workload, bool inRuns);
+/// The program's shape.
+[[nodiscard]] ScheduleShape uniformShape(const Workload &workload, int microBatches);
+
+/// What the iteration of a uniform plan takes, by kinds. Kept between calls, so that little is allocated.
+struct UniformTimes {
+    std::vector<OpTimes> ops; // [kind * chunks + chunk]
+    std::vector<Nanoseconds> pairs; // [(kind * chunks + forward's) * chunks + backward's]; empty: nothing is paired
+    std::vector<SyncAndStepTimes> syncAndStep; // [kind]
+    std::vector<BoundaryTimes> boundaries; // [boundary kind]
+    Nanoseconds overhead = 0;
+    double longest = 0, ends = 0; // bounds: of an operation or boundary, and of what follows on a stage
+
+    // What tasks are made of, one number each; the first is 0. Filled by list().
+    std::vector<Nanoseconds> durations, lags;
+    void list();
+    /// What is left to know once there are lists.
+    [[nodiscard]] UniformTimes listed() const;
+    /// False where the iteration might be longer than a timeline.
+    [[nodiscard]] bool areShort(const Workload &workload, const UniformFrame &frame) const;
+    // Places in the lists
+    static constexpr std::uint32_t kParts = 5; // of an operation: forward, backward, input and weight gradient, again
+    [[nodiscard]] static std::uint32_t opAt(std::size_t op) { return std::uint32_t(1 + kParts * op); }
+    static constexpr std::uint32_t kEndParts = 3; // of what comes after: reduction, step, gather
+};
+
+/// By the coster of real plans.
+void uniformTimes(const Workload &workload, const UniformFrame &frame, UniformTimes &times);
+
+} // namespace trainyard

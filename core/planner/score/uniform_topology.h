@@ -1,0 +1,54 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The topology of uniform plans (uniform_plan.h) as the lanes run it, and the order of their work as memory sees it.
+//
+// It is made from the real graph: every time in it is a mark that says which one it is, so that the graph itself tells
+// what each of its classes takes. All that may follow the operations (reduction, step, gather, recomputation) is in it;
+// what a plan has not, takes no time.
+//
+// Pipelines of so many micro-batches that they repeat themselves are one family: the steps of a longer one are those
+// of a shorter one with more repetitions, as many more for each round of micro-batches as from the shortest to the
+// next.
+
+#include "core/engine/timeline/lane_steps.h"
+#include "core/planner/score/part_table.h"
+#include "core/planner/score/uniform_plan.h"
+
+#include <optional>
+
+namespace trainyard {
+
+/// The order of work as memory sees it: moments that repeat are left out (short_order.h).
+struct PlainWork {
+    Program order; // of the stages of the first class, then of the next; at most two
+    std::vector<std::uint16_t> likeOf; // [i]: the first of its kind with the same order
+    std::vector<std::vector<std::uint16_t>> effects; // [i]: of each operation, as OpMemory numbers them
+    bool pairs = false; // it has operations that are pairs
+    std::uint64_t number = 0; // of this order on stages of these kinds, however many micro-batches it was made for
+};
+
+/// One a thread; it keeps families.
+class UniformTopologies {
+public:
+    struct Made {
+        /// Times and lags are places in UniformTimes::durations and ::lags. Nothing where run() has to do it.
+        std::optional<LaneSteps> steps;
+        bool isRefused = false; // the schedule cannot be built: run() would not run it
+    };
+    [[nodiscard]] Made topology(const Workload &workload, const UniformFrame &frame);
+    /// Of a frame whose schedule can be built.
+    [[nodiscard]] const PlainWork &work(const Workload &workload, const UniformFrame &frame, bool isRecomputing);
+    void clear();
+
+private:
+    struct Family {
+        std::optional<LaneSteps> shortest, next; // next empty: they are no family
+    };
+    [[nodiscard]] const Family &family(const Workload &workload, const UniformFrame &frame);
+
+    PartTable<Family> m_families;
+    PartTable<std::optional<PlainWork>> m_familyWork; // of every number of micro-batches; empty: they differ
+    PartTable<PlainWork> m_work;
+};
+
+} // namespace trainyard

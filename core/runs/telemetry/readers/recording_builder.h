@@ -1,0 +1,59 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a reader writes its findings into: one source with its notes and what was dropped of it, series by a key, points
+// and ranks. Times are Unix nanoseconds while it reads; finish() finds the recording's zero, sorts series and leaves
+// out samples that repeat. One thread.
+
+#include "core/runs/telemetry/read_sources.h"
+
+#include <limits>
+
+namespace trainyard::readers::measured {
+
+class RecordingBuilder {
+public:
+    /// Of samples whose source tells no time: they come to stand at moment 0.
+    static constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
+    static constexpr std::size_t kNewSeries = std::numeric_limits<std::size_t>::max();
+
+    RecordingBuilder(const SourceText &text, SourceKind kind);
+    [[nodiscard]] Recording &recording() { return m_recording; }
+    [[nodiscard]] RecordedSource &source() { return m_recording.sources.front(); }
+
+    void drop(std::string_view reason, std::int64_t count = 1);
+    void note(std::string sentence); // equal ones once, forty at most
+
+    [[nodiscard]] std::size_t seriesOf(std::string_view key) const; // kNewSeries where there is none
+    std::size_t addSeries(std::string key, SampleSeries series);
+    void add(std::size_t series, std::int64_t unixNanoseconds, double value);
+    void add(BenchmarkPoint point);
+
+    [[nodiscard]] Expected<Recording> finish();
+
+private:
+    void tidy(SampleSeries &series);
+    Recording m_recording;
+    std::unordered_map<std::string, std::size_t> m_series;
+};
+
+/// "It is … : …" for a file that is recognised and holds nothing to read; readSource() makes a refused source of it.
+[[nodiscard]] std::unexpected<Error> refusal(const SourceText &text, std::string sentence);
+
+/// Asked in loops over lines or values: tells progress by the byte reached, and whether to stop.
+class ReadingPace {
+public:
+    ReadingPace(const SourceText &text, const SourceOptions &options)
+        : m_text(text)
+        , m_options(options)
+    {
+    }
+    [[nodiscard]] bool isStopped(std::size_t byte);
+    [[nodiscard]] std::unexpected<Error> stopped() const;
+
+private:
+    const SourceText &m_text;
+    const SourceOptions &m_options;
+    std::size_t m_told = 0;
+};
+
+} // namespace trainyard::readers::measured
