@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/planner_words.h"
 
-#include "core/evaluation/report/comparison.h"
+#include "core/base/csv_text.h"
 #include "core/facts/plan/plan_diff.h"
 #include "core/planner/search/search_front.h"
 #include "models/text/duration.h"

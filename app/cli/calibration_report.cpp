@@ -3,7 +3,7 @@
 
 #include "app/cli/json_values_internal.h"
 #include "core/base/number_text.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 
 namespace trainyard::cli {
 

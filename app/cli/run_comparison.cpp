@@ -5,7 +5,7 @@
 #include "app/cli/run_sources.h"
 #include "app/cli/run_text.h"
 #include "core/base/number_text.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 
 #include <algorithm>
 #include <cmath>

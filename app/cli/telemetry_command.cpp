@@ -7,7 +7,7 @@
 
 #include "core/base/printable.h"
 #include "core/base/ranges_text.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 #include "core/runs/telemetry/summarize.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include "app/cli/signals.h"
 
 #include "core/base/number_text.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/runs/overlay/judge_run.h"
 #include "core/runs/overlay/run_signs.h"

@@ -2,7 +2,7 @@
 #include "tests/record/reading.h"
 
 #include "core/evaluation/report/metrics_json.h"
-#include "core/evaluation/report/track_names.h"
+#include "core/evaluation/evaluate/track_names.h"
 #include "core/facts/plan/plan_io.h"
 
 #include <nlohmann/json.hpp>

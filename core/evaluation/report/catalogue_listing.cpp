@@ -3,7 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/evaluation/report/json_internal.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 #include "core/facts/catalogue/zone_network.h"
 #include "core/facts/workload/model_math.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/json_internal.h"
-#include "core/evaluation/report/track_names.h"
+#include "core/evaluation/evaluate/track_names.h"
 
 #include <array>
 #include <cstdio>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/report/comparison.h"
 
+#include "core/base/csv_text.h"
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/metric_rows.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 #include "core/facts/plan/plan_diff.h"
 
 #include <algorithm>
@@ -85,18 +86,6 @@ std::string exactText(const Metric &value)
 }
 
 } // namespace
-
-std::string csvField(const std::string &text)
-{
-    // A spreadsheet takes these for the begin of a formula; after an apostrophe it shows the text as it is.
-    const bool isFormula = text.find_first_of("=+-@\t\r") == 0;
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
-        return isFormula ? "'" + text : text;
-    std::string quoted = isFormula ? "\"'" : "\"";
-    for (const char c : text)
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-}
 
 bool haveJobs(const std::vector<NamedEvaluation> &plans)
 {

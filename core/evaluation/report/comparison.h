@@ -27,7 +27,4 @@ struct NamedEvaluation {
 /// One line a plan; a column a metric, named by its key. Empty where a metric does not apply.
 [[nodiscard]] std::string comparisonCsv(const std::vector<NamedEvaluation> &plans);
 
-/// A field of a CSV line, quoted where it must be.
-[[nodiscard]] std::string csvField(const std::string &text);
-
 } // namespace trainyard

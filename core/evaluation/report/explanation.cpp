@@ -8,8 +8,8 @@
 #include "core/evaluation/report/part_effects_internal.h"
 #include "core/evaluation/report/selection_json_internal.h"
 #include "core/evaluation/report/selection_table.h"
-#include "core/evaluation/report/text_table.h"
-#include "core/evaluation/report/track_names.h"
+#include "core/base/text_table.h"
+#include "core/evaluation/evaluate/track_names.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
-#include "core/evaluation/report/track_names.h"
+#include "core/evaluation/evaluate/track_names.h"
 
 #include <algorithm>
 #include <array>

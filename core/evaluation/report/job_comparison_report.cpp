@@ -5,7 +5,7 @@
 #include "core/base/printable.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/json_internal.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
 

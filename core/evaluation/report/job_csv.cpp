@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/report/job_csv.h"
 
-#include "core/evaluation/report/comparison.h"
+#include "core/base/csv_text.h"
 #include "core/evaluation/report/json_internal.h"
 
 namespace trainyard {

@@ -3,7 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/report/markdown_report.h"
 
+#include "core/base/markdown_text.h"
 #include "core/base/number_text.h"
 #include "core/evaluation/report/expert_text.h"
 #include "core/evaluation/report/job_text.h"

@@ -77,15 +77,4 @@ std::string text(double x, double y, std::string_view styleClass, std::string_vi
         + escaped(content) + "</text>";
 }
 
-std::string markdownText(std::string_view text)
-{
-    std::string safe;
-    for (const char c : text) {
-        if (std::string_view("|\\`*_<>[]#").find(c) != std::string_view::npos)
-            safe += '\\';
-        safe += c == '\n' ? ' ' : c;
-    }
-    return safe;
-}
-
 } // namespace trainyard::markup

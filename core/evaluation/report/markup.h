@@ -30,7 +30,4 @@ inline constexpr std::size_t kJobLooks = 12;
 /// <text> at a baseline point.
 [[nodiscard]] std::string text(double x, double y, std::string_view styleClass, std::string_view content);
 
-/// Text for Markdown: a name must not end a table cell or start markup.
-[[nodiscard]] std::string markdownText(std::string_view text);
-
 } // namespace trainyard::markup

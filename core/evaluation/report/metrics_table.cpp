@@ -7,7 +7,7 @@
 #include "core/evaluation/report/expert_text.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/metric_rows.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 
 #include <algorithm>
 #include <set>

@@ -3,7 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/evaluation/advice/alternatives.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 
 #include <algorithm>
 

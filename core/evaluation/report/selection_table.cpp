@@ -5,7 +5,7 @@
 #include "core/base/words.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/selection_json_internal.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/report/timeline_csv.h"
 
-#include "core/evaluation/report/comparison.h"
+#include "core/base/csv_text.h"
 #include "core/evaluation/report/job_text.h"
-#include "core/evaluation/report/track_names.h"
+#include "core/evaluation/evaluate/track_names.h"
 
 namespace trainyard {
 

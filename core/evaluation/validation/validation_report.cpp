@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/validation/validation_report.h"
 
+#include "core/base/csv_text.h"
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/evaluation/report/comparison.h"
 
 #include <cmath>
 

@@ -5,7 +5,7 @@
 // "Policies of activations"; pure functions.
 
 #include "core/engine/schedule/program.h"
-#include "core/iteration/graph/offload_times.h"
+#include "core/iteration/times/offload_times.h"
 #include "core/iteration/memory/stage_offload.h"
 #include "core/iteration/offload/modules.h"
 

@@ -4,7 +4,7 @@
 // must keep to. Pure functions.
 
 #include "core/engine/timeline/timeline.h"
-#include "core/iteration/graph/pipeline_graph.h"
+#include "core/iteration/times/pipeline_costs.h"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/sweep/sweep_lines.h"
 
-#include "core/evaluation/report/comparison.h"
+#include "core/base/csv_text.h"
 #include "core/facts/plan/json_document_internal.h"
 #include "core/facts/plan/plan_io.h"
 
@@ -103,34 +103,6 @@ void SweepLines::append(const SweepRow &row, std::string &text) const
     for (const auto &[name, value] : row.metrics)
         text += ",\"" + name + "\":" + (value && std::isfinite(*value) ? numberText(*value) : "null");
     text += ",\"reason\":" + (row.reason.empty() ? "null" : dumped(Json(row.reason))) + "}\n";
-}
-
-std::optional<std::vector<std::string>> csvFields(std::string_view line)
-{
-    std::vector<std::string> fields(1);
-    bool isQuoted = false, begins = true;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const char c = line[i];
-        if (isQuoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-            fields.back() += '"';
-            ++i;
-        } else if (c == '"' && (isQuoted || begins)) {
-            isQuoted = !isQuoted;
-            begins = false;
-        } else if (c == ',' && !isQuoted) {
-            fields.emplace_back();
-            begins = true;
-        } else {
-            fields.back() += c;
-            begins = false;
-        }
-    }
-    if (isQuoted)
-        return std::nullopt;
-    for (std::string &field : fields) // what csvField() puts before a formula
-        if (field.size() > 1 && field[0] == '\'' && field.find_first_of("=+-@\t\r") == 1)
-            field.erase(0, 1);
-    return fields;
 }
 
 bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format)

@@ -48,9 +48,6 @@ private:
     std::vector<std::string> m_keys; // as JSON
 };
 
-/// Fields of a line of CSV as csvField() writes them; nothing where a quote is not closed.
-[[nodiscard]] std::optional<std::vector<std::string>> csvFields(std::string_view line);
-
 /// Whether a line, without its end, says of a row what was worked out again: the same state, and figures within a
 /// billionth, which is what machines differ by. A row that was refused for want of memory may have any state by now.
 [[nodiscard]] bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format);

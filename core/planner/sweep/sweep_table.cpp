@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/sweep/sweep_table.h"
 
+#include "core/base/csv_text.h"
 #include "core/base/printable.h"
 #include "core/planner/sweep/line_blocks.h"
 #include "core/planner/sweep/row_plans.h"

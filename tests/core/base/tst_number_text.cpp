@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/number_text.h"
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>

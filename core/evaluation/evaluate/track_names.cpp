@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluation/report/track_names.h"
+#include "core/evaluation/evaluate/track_names.h"
 
 namespace trainyard {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluation/report/text_table.h"
+#include "core/base/text_table.h"
 
 #include "core/base/printable.h"
 
