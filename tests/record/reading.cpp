@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/record/reading.h"
 
-#include "core/evaluation/report/metrics_json.h"
 #include "core/evaluation/evaluate/track_names.h"
+#include "core/evaluation/report/metrics_json.h"
 #include "core/facts/plan/plan_io.h"
 
 #include <nlohmann/json.hpp>

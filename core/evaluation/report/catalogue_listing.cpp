@@ -2,8 +2,8 @@
 #include "core/evaluation/report/catalogue_listing.h"
 
 #include "core/base/number_text.h"
-#include "core/evaluation/report/json_internal.h"
 #include "core/base/text_table.h"
+#include "core/evaluation/report/json_internal.h"
 #include "core/facts/catalogue/zone_network.h"
 #include "core/facts/workload/model_math.h"
 

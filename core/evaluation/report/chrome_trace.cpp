@@ -2,9 +2,9 @@
 #include "core/evaluation/report/chrome_trace.h"
 #include "core/base/version.h"
 
+#include "core/evaluation/evaluate/track_names.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/json_internal.h"
-#include "core/evaluation/evaluate/track_names.h"
 
 #include <array>
 #include <cstdio>

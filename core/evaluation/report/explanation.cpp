@@ -2,14 +2,14 @@
 #include "core/evaluation/report/explanation.h"
 
 #include "core/base/number_text.h"
+#include "core/base/text_table.h"
 #include "core/engine/timeline/analysis.h"
 #include "core/evaluation/evaluate/metrics/breakdown_entries.h"
+#include "core/evaluation/evaluate/track_names.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/part_effects_internal.h"
 #include "core/evaluation/report/selection_json_internal.h"
 #include "core/evaluation/report/selection_table.h"
-#include "core/base/text_table.h"
-#include "core/evaluation/evaluate/track_names.h"
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 #include "core/evaluation/report/gantt_svg.h"
 
 #include "core/base/number_text.h"
+#include "core/evaluation/evaluate/track_names.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
-#include "core/evaluation/evaluate/track_names.h"
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,9 @@
 
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
+#include "core/base/text_table.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/json_internal.h"
-#include "core/base/text_table.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
 

@@ -2,8 +2,8 @@
 #include "core/evaluation/report/job_text.h"
 
 #include "core/base/number_text.h"
-#include "core/base/words.h"
 #include "core/base/text_table.h"
+#include "core/base/words.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
 

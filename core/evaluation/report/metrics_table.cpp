@@ -3,11 +3,11 @@
 
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
+#include "core/base/text_table.h"
 #include "core/base/words.h"
 #include "core/evaluation/report/expert_text.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/metric_rows.h"
-#include "core/base/text_table.h"
 
 #include <algorithm>
 #include <set>

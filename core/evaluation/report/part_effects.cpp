@@ -2,8 +2,8 @@
 #include "core/evaluation/report/part_effects_internal.h"
 
 #include "core/base/number_text.h"
-#include "core/evaluation/advice/alternatives.h"
 #include "core/base/text_table.h"
+#include "core/evaluation/advice/alternatives.h"
 
 #include <algorithm>
 

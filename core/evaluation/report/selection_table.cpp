@@ -2,10 +2,10 @@
 #include "core/evaluation/report/selection_table.h"
 
 #include "core/base/number_text.h"
+#include "core/base/text_table.h"
 #include "core/base/words.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/selection_json_internal.h"
-#include "core/base/text_table.h"
 
 #include <algorithm>
 

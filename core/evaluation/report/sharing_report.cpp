@@ -2,8 +2,8 @@
 #include "core/evaluation/report/sharing_report.h"
 
 #include "core/base/number_text.h"
-#include "core/evaluation/report/json_internal.h"
 #include "core/base/text_table.h"
+#include "core/evaluation/report/json_internal.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 #include "core/evaluation/report/timeline_csv.h"
 
 #include "core/base/csv_text.h"
-#include "core/evaluation/report/job_text.h"
 #include "core/evaluation/evaluate/track_names.h"
+#include "core/evaluation/report/job_text.h"
 
 namespace trainyard {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/number_text.h"
 #include "core/base/markdown_text.h"
+#include "core/base/number_text.h"
 #include "core/evaluation/validation/sailor_points.h"
 #include "core/evaluation/validation/validation_report.h"
 

@@ -6,9 +6,9 @@
 #include "core/iteration/cost/layer/expert_layer_cost.h"
 #include "core/iteration/cost/layer/op_split.h"
 #include "core/iteration/cost/wan/wan_use.h"
-#include "core/iteration/times/pipeline_costs.h"
 #include "core/iteration/memory/stage_offload.h"
 #include "core/iteration/model_states/optimizer_step.h"
+#include "core/iteration/times/pipeline_costs.h"
 
 #include <memory>
 #include <vector>

@@ -4,8 +4,8 @@
 // as they can, the tasks end with the step's time by optimizer_step.h, or before. Pure functions; docs/model.md,
 // "States off the GPU".
 
-#include "core/iteration/times/state_times.h"
 #include "core/iteration/model_states/optimizer_step.h"
+#include "core/iteration/times/state_times.h"
 
 namespace trainyard {
 

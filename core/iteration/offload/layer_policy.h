@@ -5,9 +5,9 @@
 // "Policies of activations"; pure functions.
 
 #include "core/engine/schedule/program.h"
-#include "core/iteration/times/offload_times.h"
 #include "core/iteration/memory/stage_offload.h"
 #include "core/iteration/offload/modules.h"
+#include "core/iteration/times/offload_times.h"
 
 #include <string>
 #include <vector>

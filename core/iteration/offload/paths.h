@@ -4,8 +4,8 @@
 // drives of its node or its host memory. GPUs of one stage move at the same time and divide what they share evenly;
 // stages that share a node or a switch are flows on one link. Plain values.
 
-#include "core/iteration/times/offload_times.h"
 #include "core/iteration/placement/resolve.h"
+#include "core/iteration/times/offload_times.h"
 
 #include <vector>
 

@@ -3,9 +3,9 @@
 // Cuts the operations of a virtual stage into segments: what leaves or is recomputed one module at a time, all
 // between in one piece. Times as shares of the operation's, bytes as of the modules. Pure functions.
 
-#include "core/iteration/times/pipeline_costs.h"
 #include "core/iteration/memory/stage_offload.h"
 #include "core/iteration/offload/modules.h"
+#include "core/iteration/times/pipeline_costs.h"
 
 namespace trainyard {
 

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one training iteration takes, ready for its graph: the times of operations, boundaries and steps of each class of
-// equal pipelines, in nanoseconds, and the order of its work. Plain values: core/iteration/iteration_costs makes them,
-// core/iteration/graph makes tasks of them.
+// What one training iteration takes, ready for its graph: the times of operations, boundaries and steps of each class
+// of equal pipelines, in nanoseconds, and the order of its work. Plain values: core/iteration/iteration_costs makes
+// them, core/iteration/graph makes tasks of them.
 
 #include "core/engine/schedule/program.h"
 #include "core/engine/timeline/task_graph.h"

@@ -8,9 +8,9 @@
 // A frame is what plans have in common that differ in their sharding, sequence parallelism and recomputation only: the
 // placement and which stages and boundaries are alike.
 
-#include "core/iteration/times/pipeline_costs.h"
 #include "core/iteration/placement/resolve.h"
 #include "core/iteration/placement/shard_exchange.h"
+#include "core/iteration/times/pipeline_costs.h"
 
 #include <array>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #include "core/planner/search/search_report.h"
 
 #include "core/base/number_text.h"
-#include "core/base/words.h"
 #include "core/base/text_table.h"
+#include "core/base/words.h"
 #include "core/facts/plan/plan_diff.h"
 #include "core/planner/search/objective.h"
 #include "core/planner/search/shortfall.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluation/report/chrome_trace.h"
 #include "core/base/csv_text.h"
+#include "core/evaluation/report/chrome_trace.h"
 #include "core/evaluation/report/comparison.h"
 #include "core/evaluation/report/timeline_csv.h"
 #include "tests/core/evaluation/report/sample_evaluation.h"

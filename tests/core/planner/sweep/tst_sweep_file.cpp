@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The file of a sweep: whole at every byte at which it may be cut, and gone on with by its own sweep alone.
-#include "core/facts/plan/plan_io.h"
 #include "core/base/csv_text.h"
+#include "core/facts/plan/plan_io.h"
 #include "core/planner/sweep/run_sweep.h"
 #include "core/planner/sweep/sweep_table.h"
 #include "tests/support/test_program.h"
