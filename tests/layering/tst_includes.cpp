@@ -122,11 +122,11 @@ Lines writtenLines(const QString &folder)
 const std::map<QString, QString> &roomsOfTheCore()
 {
     static const std::map<QString, QString> rooms = [] {
-        std::map<QString, QString> rooms;
+        std::map<QString, QString> found;
         for (const QString &floor : floors())
             for (const auto &[room, included] : linesOf(pageOf(floor), floor))
-                rooms[QStringLiteral("core/") + (room == floor ? floor : floor + QLatin1Char('/') + room)] = room;
-        return rooms;
+                found[QStringLiteral("core/") + (room == floor ? floor : floor + QLatin1Char('/') + room)] = room;
+        return found;
     }();
     return rooms;
 }

@@ -22,6 +22,7 @@
 #include "core/iteration/placement/shard_exchange.h"
 #include "core/iteration/placement/stage_source.h"
 #include "core/iteration/prefill/bubble_fill.h"
+#include "core/iteration/graph/pipeline_graph.h"
 
 #include <algorithm>
 #include <chrono>

@@ -18,6 +18,7 @@
 #include "core/iteration/placement/measured_pairs.h"
 #include "core/iteration/placement/recompute.h"
 #include "core/iteration/placement/shard_exchange.h"
+#include "core/iteration/memory/op_memory.h"
 
 #include <algorithm>
 

@@ -8,6 +8,7 @@
 #include "core/iteration/iteration_costs/stack_order.h"
 #include "core/iteration/memory/op_memory.h"
 #include "core/planner/score/short_order.h"
+#include "core/iteration/graph/pipeline_graph.h"
 
 #include <algorithm>
 #include <iterator>
@@ -27,11 +28,11 @@ Nanoseconds markOf(std::uint32_t place)
     return kMark + Nanoseconds(place);
 }
 
-struct Places {
+struct ListPlaces {
     std::uint32_t chunks, kinds, boundaryKinds;
     bool pairs;
 
-    explicit Places(const Workload &workload, const UniformFrame &frame)
+    explicit ListPlaces(const Workload &workload, const UniformFrame &frame)
         : chunks(std::uint32_t(workload.degrees.programChunks()))
         , kinds(std::uint32_t(frame.firstOf.size()))
         , boundaryKinds(std::uint32_t(frame.boundaryOf.size()))
@@ -49,7 +50,7 @@ struct Places {
 };
 
 /// Pipelines of marks: what a class of tasks takes says its place in the list of durations.
-PipelineCosts marked(const UniformFrame &frame, const Places &places, Program program)
+PipelineCosts marked(const UniformFrame &frame, const ListPlaces &places, Program program)
 {
     PipelineCosts pipelines;
     pipelines.program = std::move(program);
@@ -80,7 +81,7 @@ PipelineCosts marked(const UniformFrame &frame, const Places &places, Program pr
 }
 
 /// Classes and lags become the places that their marks say. False where one says none.
-bool readMarks(TaskGraph &graph, const Places &places)
+bool readMarks(TaskGraph &graph, const ListPlaces &places)
 {
     const auto placeOf = [](Nanoseconds mark, std::uint32_t below) {
         const Nanoseconds place = mark <= 0 ? -mark : mark - kMark;
@@ -105,7 +106,7 @@ bool readMarks(TaskGraph &graph, const Places &places)
 
 std::optional<LaneSteps> stepsOf(const Workload &workload, const UniformFrame &frame, std::span<const int> microBatches)
 {
-    const Places places(workload, frame);
+    const ListPlaces places(workload, frame);
     IterationCosts iteration;
     for (const int ofClass : microBatches) {
         auto program = programOf(workload, uniformShape(workload, ofClass));

@@ -16,7 +16,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostTold = 1 << 24;
+constexpr int kLargest = 1 << 24;
 
 struct ToldQuantity {
     std::optional<int> ReportedJob::*told;
@@ -60,7 +60,7 @@ std::optional<int> numberOf(const imports::Told &told, std::string_view name)
     int number = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
     const bool isWhole =
-        error == std::errc() && end == text->data() + text->size() && number > 0 && number <= kMostTold;
+        error == std::errc() && end == text->data() + text->size() && number > 0 && number <= kLargest;
     return isWhole ? std::optional(number) : std::nullopt;
 }
 

@@ -23,6 +23,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -140,8 +141,9 @@ private slots:
         for (const QString &page : pages()) {
             for (auto all = named.globalMatch(textOf(page)); all.hasNext();) {
                 const QString path = all.next().captured(1);
+                static constexpr std::array kEnds { "", ".h", ".cpp" };
                 const bool isThere = std::ranges::any_of(
-                    { "", ".h", ".cpp" }, [&](const char *end) { return kRoot.exists(path + QLatin1String(end)); });
+                    kEnds, [&](const char *end) { return kRoot.exists(path + QLatin1String(end)); });
                 QVERIFY2(isThere, qPrintable(page + QStringLiteral(" names ") + path));
                 ++paths;
             }

@@ -10,6 +10,7 @@
 #include "core/evaluation/report/chrome_trace.h"
 #include "core/evaluation/report/timeline_csv.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/iteration/graph/pipeline_graph.h"
 #include "tests/core/evaluation/memory_fit/ladder_plans.h"
 
 #include <QTest>
