@@ -13,6 +13,7 @@
 #include "core/evaluation/evaluate/run_cache.h"
 #include "core/evaluation/evaluate/workspace_state.h"
 #include "core/facts/plan/validate.h"
+#include "core/iteration/graph/pipeline_graph.h"
 #include "core/iteration/iteration_costs/iteration_costs.h"
 #include "core/iteration/iteration_costs/task_count.h"
 #include "core/iteration/layouts/placements.h"
@@ -20,9 +21,7 @@
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/iteration/placement/stage_source.h"
 #include "core/iteration/prefill/bubble_fill.h"
-#include "core/iteration/graph/pipeline_graph.h"
 
 #include <algorithm>
 #include <chrono>

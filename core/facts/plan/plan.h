@@ -118,7 +118,7 @@ struct WorkloadSpec {
 
 struct Parallelism {
     int tensor = 1, pipeline = 1;
-    Auto<int> data; // auto: the largest degree that the placement can location
+    Auto<int> data; // auto: the largest degree that the placement can place
     int context = 1, expert = 1, expertTensor = 1, virtualPipeline = 1;
     int tokenSlices = 4; // of a sequence, under terapipe
     std::optional<bool> sequenceParallel; // default: tensor > 1

@@ -13,12 +13,12 @@
 #include "core/iteration/iteration_costs/state_rows.h"
 #include "core/iteration/iteration_costs/task_count.h"
 #include "core/iteration/memory/in_flight_room.h"
+#include "core/iteration/memory/op_memory.h"
 #include "core/iteration/offload/offload_plan.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/measured_pairs.h"
 #include "core/iteration/placement/recompute.h"
 #include "core/iteration/placement/shard_exchange.h"
-#include "core/iteration/memory/op_memory.h"
 
 #include <algorithm>
 

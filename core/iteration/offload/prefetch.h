@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whether activations that left are back in time: the loads of one backward alone on their way, asked for as the engine
-// asks for them (iteration/device_moves). What the adaptive amount must respect beside its bound on writing. Pure
-// functions.
+// asks for them (core/iteration/graph/device_moves.h). What the adaptive amount must respect beside its bound on
+// writing. Pure functions.
 
 #include "core/base/units.h"
 

@@ -3,7 +3,7 @@
 // One stage plays its operations with a candidate of what leaves, beside the times that it keeps where every activation
 // stays. An operation never begins before its time there, since its input or gradient is not here; where none ends
 // later, nothing changes for any other stage, and the iteration takes exactly as long. Queues as in the engine
-// (iteration/device_moves): one of stores, one of loads, first come first served. Pure functions.
+// (core/iteration/graph/device_moves.h): one of stores, one of loads, first come first served. Pure functions.
 
 #include "core/iteration/graph/device_moves.h"
 #include "core/iteration/memory/op_memory.h"

@@ -144,7 +144,7 @@ void LocationBook::take(std::size_t pool, int stage, int firstReplica, int repli
     m_pools[pool].taken += replicas;
 }
 
-void LocationBook::location(int datacenter, int firstStage, int stages, int firstReplica, int replicas)
+void LocationBook::place(int datacenter, int firstStage, int stages, int firstReplica, int replicas)
 {
     const int end = firstReplica + replicas;
     for (std::size_t i = 0; i < m_pools.size() && m_isMixed && firstReplica < end; ++i) {

@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::int64_t usableGpus() const; // of all locations
     /// Locations `replicas` replicas of each of the stages [first, first + count) in a datacenter, stage by stage.
     /// Where GPUs have tensor parallel degrees of their own, first as many replicas as lie there with all these stages.
-    void location(int datacenter, int firstStage, int stages, int firstReplica, int replicas);
+    void place(int datacenter, int firstStage, int stages, int firstReplica, int replicas);
     /// Groups replicas that sit alike into classes, deals micro-batches, counts what is idle and why.
     [[nodiscard]] Layout finish(PlacementMode mode, int data) const;
 

@@ -99,7 +99,7 @@ Layout placeBlocks(const Workload &workload, const std::vector<DatacenterBlock> 
     LocationBook book(workload);
     int stage = 0;
     for (const DatacenterBlock &block : blocks) {
-        book.location(block.datacenter, stage, block.stages, 0, data);
+        book.place(block.datacenter, stage, block.stages, 0, data);
         stage += block.stages;
     }
     return book.finish(PlacementMode::PipelineAcross, data);
@@ -187,7 +187,7 @@ std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
         for (const int d : order) {
             const int here = std::min(data - replica, room.holds[std::size_t(d)] / stages);
             if (here > 0)
-                locations.location(d, 0, stages, replica, here);
+                locations.place(d, 0, stages, replica, here);
             replica += here;
         }
         Layout layout = locations.finish(PlacementMode::DataAcross, data);

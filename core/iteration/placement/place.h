@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// All replicas of each block's stages in its datacenter. There have to be locations for them.
+/// All replicas of each block's stages in its datacenter. There has to be room for them.
 [[nodiscard]] Layout placeBlocks(const Workload &workload, const std::vector<DatacenterBlock> &blocks, int data);
 
 /// The blocks that the plan pins. Where they cannot be placed, data is 0 and `unplaced` says why; idle GPUs are counted

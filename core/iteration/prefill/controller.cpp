@@ -40,7 +40,7 @@ public:
             openOffers(size);
     }
 
-    void location(std::uint32_t index, const SizedRequest &request)
+    void place(std::uint32_t index, const SizedRequest &request)
     {
         auto &offers = m_offers[std::size_t(request.size)];
         if (offers.empty() || !m_isHeld[std::size_t(request.size)]) {
@@ -178,7 +178,7 @@ AdmittedRequests admitRequests(
     for (std::uint32_t i = 0; i < requests.size(); ++i) {
         if (i % kRequestsPerStopCheck == 0 && stop.stop_requested())
             break;
-        controller.location(i, requests[i]);
+        controller.place(i, requests[i]);
     }
     return controller.finish();
 }

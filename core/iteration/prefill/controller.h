@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The controller of BubbleTea (arXiv 2411.14458): locations prefill requests in the free windows of the training plan,
+// The controller of BubbleTea (arXiv 2411.14458): places prefill requests in the free windows of the training plan,
 // or turns them away. A group of p GPUs serves a request as a pipeline of p slices; the iteration repeats, and so does
 // its pattern of requests, so slots lie on a circle. A request goes to a group that finishes it first, of several to
 // one long unused.
@@ -65,7 +65,7 @@ struct AdmittedRequests {
     std::array<std::int64_t, kRefusals> refused {};
 };
 
-/// Locations requests, given in order of arrival. A slice lies wholly in one window; the next stage starts a hop after
+/// Places requests, given in order of arrival. A slice lies wholly in one window; the next stage starts a hop after
 /// it ends; time to first token = wait + slices + hops (+ the last move of keys and values). Memory: weights and the
 /// keys and values of two prompts a GPU. Where `stop` is triggered it ends early and the result is incomplete.
 [[nodiscard]] AdmittedRequests admitRequests(

@@ -5,10 +5,10 @@
 #include "core/engine/schedule/traits.h"
 #include "core/engine/timeline/graph_builder.h"
 #include "core/engine/timeline/simulator.h"
+#include "core/iteration/graph/pipeline_graph.h"
 #include "core/iteration/iteration_costs/stack_order.h"
 #include "core/iteration/memory/op_memory.h"
 #include "core/planner/score/short_order.h"
-#include "core/iteration/graph/pipeline_graph.h"
 
 #include <algorithm>
 #include <iterator>

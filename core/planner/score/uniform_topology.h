@@ -11,9 +11,9 @@
 // next.
 
 #include "core/engine/timeline/lane_steps.h"
+#include "core/iteration/memory/op_memory.h"
 #include "core/planner/score/part_table.h"
 #include "core/planner/score/uniform_plan.h"
-#include "core/iteration/memory/op_memory.h"
 
 #include <optional>
 

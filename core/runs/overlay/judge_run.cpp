@@ -35,7 +35,7 @@ Plan usualBase()
     return plan;
 }
 
-std::vector<std::string> gpusOf(const Plan &plan)
+std::vector<std::string> poolGpusOf(const Plan &plan)
 {
     std::vector<std::string> names;
     for (const Datacenter &datacenter : plan.cluster.datacenters)
@@ -48,7 +48,7 @@ std::vector<std::string> gpusOf(const Plan &plan)
 std::vector<std::string> assumedBy(const ImportedPlan &imported, const Plan &plan)
 {
     std::vector<std::string> assumed = imported.assumed;
-    if (gpusOf(imported.plan) != gpusOf(plan))
+    if (poolGpusOf(imported.plan) != poolGpusOf(plan))
         std::erase(assumed, imported.assumedGpu);
     return assumed;
 }

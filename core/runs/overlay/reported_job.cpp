@@ -59,8 +59,7 @@ std::optional<int> numberOf(const imports::Told &told, std::string_view name)
         return std::nullopt;
     int number = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    const bool isWhole =
-        error == std::errc() && end == text->data() + text->size() && number > 0 && number <= kLargest;
+    const bool isWhole = error == std::errc() && end == text->data() + text->size() && number > 0 && number <= kLargest;
     return isWhole ? std::optional(number) : std::nullopt;
 }
 
