@@ -201,7 +201,10 @@ QSize BreakdownBar::sizeHint() const
 int BreakdownBar::heightForWidth(int width) const
 {
     const std::vector<QRect> rects = places(width);
-    return rects.empty() ? kBreakdownHeight : rects.back().bottom() + 1;
+    if (rects.empty())
+        return kBreakdownHeight;
+    // Two lines at least: what stands below keeps its place while better parts are tried.
+    return std::max(rects.back().bottom(), rects.front().bottom() + rects.front().height() + 1) + 1;
 }
 
 void BreakdownBar::resizeEvent(QResizeEvent *)

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A small push button that says when the pointer or the keyboard focus rests on it, so that its edit can be previewed.
+// A small push button that says when the pointer rests on it, so that its edit can be previewed. After a click the
+// pointer has to move first: a button that only comes to lie under it previews nothing over what the click did.
 
 #include <QPushButton>
 
@@ -17,7 +18,14 @@ Q_SIGNALS:
 
 protected:
     void enterEvent(QEnterEvent *event) override;
+    void mouseMoveEvent(QMouseEvent *event) override;
+    void mouseReleaseEvent(QMouseEvent *event) override;
     void leaveEvent(QEvent *event) override;
+
+private:
+    void enter();
+
+    bool m_isEntered = false;
 };
 
 } // namespace trainyard

@@ -62,6 +62,7 @@ WhyPanel::WhyPanel(QWidget *parent)
 void WhyPanel::setPlan(PlanPtr plan)
 {
     m_plan = std::move(plan);
+    m_isPreviewing = false;
     showParts();
 }
 
@@ -136,8 +137,15 @@ void WhyPanel::showRows(std::vector<PartRow *> &rows, QVBoxLayout *list, const s
     while (rows.size() < count) {
         auto *row = new PartRow(int(rows.size()) + 1, this);
         connect(row, &PartRow::applied, this, &WhyPanel::editCommitted);
-        connect(row, &PartRow::previewed, this, &WhyPanel::editPreviewed);
-        connect(row, &PartRow::previewEnded, this, &WhyPanel::editCancelled);
+        connect(row, &PartRow::previewed, this, [this](PlanPtr next, QString text) {
+            m_isPreviewing = true;
+            Q_EMIT editPreviewed(std::move(next), std::move(text));
+        });
+        connect(row, &PartRow::previewEnded, this, [this] {
+            if (std::exchange(m_isPreviewing, false))
+                showParts();
+            Q_EMIT editCancelled();
+        });
         list->addWidget(row);
         rows.push_back(row);
     }
@@ -152,6 +160,8 @@ void WhyPanel::showRows(std::vector<PartRow *> &rows, QVBoxLayout *list, const s
 
 void WhyPanel::showParts()
 {
+    if (m_isPreviewing)
+        return;
     static const std::vector<RankedPart> none;
     const std::vector<RankedPart> &retired = m_effects ? m_effects->retired : none;
     showRows(m_rows, m_list, m_effects ? m_effects->parts : none);

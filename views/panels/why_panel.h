@@ -48,6 +48,7 @@ private:
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     bool m_isOutdated = false;
+    bool m_isPreviewing = false; // rows stay what the pointer was put on until it leaves
     TextLine *m_heading, *m_path, *m_empty, *m_experts;
     BreakdownBar *m_bar;
     QVBoxLayout *m_list, *m_retiredList;

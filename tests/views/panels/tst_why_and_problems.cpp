@@ -116,6 +116,57 @@ private slots:
         QCOMPARE(committed[0][1].toString(), QStringLiteral("+1 node in Iowa"));
     }
 
+    void rowsStayWhatThePointerWasPutOnUntilItLeaves()
+    {
+        const PlanPtr plan = handmade::shared(handmade::plan());
+        const auto effects = table(plan), later = table(plan);
+        std::swap(later->parts[0], later->parts[1]);
+        WhyPanel panel;
+        panel.setPlan(plan);
+        panel.setEffects(effects);
+        panel.resize(400, 400);
+        panel.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        QSignalSpy previewed(&panel, &WhyPanel::editPreviewed), committed(&panel, &WhyPanel::editCommitted);
+        const auto rows = panel.findChildren<PartRow *>();
+        const QPoint at = rows[0]->applyButton()->mapTo(&panel, rows[0]->applyButton()->rect().center());
+        QTest::mouseMove(panel.windowHandle(), at);
+        QTRY_COMPARE(previewed.count(), 1);
+        panel.setEffects(later); // the better one is found while the pointer is here
+        QCOMPARE(rows[0]->nameLine()->text(), QStringLiteral("+10 Gbps Oregon–Iowa"));
+        QTest::mouseClick(panel.windowHandle(), Qt::LeftButton, {}, at);
+        QCOMPARE(committed.count(), 1);
+        QCOMPARE(committed[0][0].value<PlanPtr>(), effects->parts[0].part.plan);
+        QTest::mouseMove(panel.windowHandle(), QPoint(2, 2));
+        QTRY_COMPARE(rows[0]->nameLine()->text(), QStringLiteral("+1 node in Iowa"));
+    }
+
+    void aButtonThatComesUnderTheRestingPointerPreviewsNothing()
+    {
+        QWidget window;
+        window.resize(200, 100);
+        HoverButton first(QStringLiteral("Apply"), &window), second(QStringLiteral("Apply"), &window);
+        first.setGeometry(20, 20, 80, 30);
+        second.setGeometry(20, 20, 80, 30);
+        second.hide();
+        connect(&first, &QPushButton::clicked, &second, [&] {
+            first.hide();
+            second.show();
+        });
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        QSignalSpy entered(&first, &HoverButton::entered), enteredNext(&second, &HoverButton::entered);
+        QTest::mouseMove(window.windowHandle(), { 50, 35 });
+        QTRY_COMPARE(entered.count(), 1);
+        QTest::mouseClick(window.windowHandle(), Qt::LeftButton, {}, { 50, 35 });
+        QVERIFY(second.isVisible());
+        QEnterEvent enter({ 30, 15 }, { 50, 35 }, QPointF(window.mapToGlobal(QPoint(50, 35))));
+        QApplication::sendEvent(&second, &enter); // as a desktop sends it for a widget that is shown there
+        QCOMPARE(enteredNext.count(), 0);
+        QTest::mouseMove(window.windowHandle(), { 52, 35 });
+        QTRY_COMPARE(enteredNext.count(), 1);
+    }
+
     void aBetterPartSaysWhatMakesTheDifference()
     {
         const PlanPtr plan = handmade::shared(handmade::plan());

@@ -66,11 +66,21 @@ struct Replay : WindowFixture {
     }
     void click(const QString &name)
     {
-        QTRY_VERIFY2_WITH_TIMEOUT(named(name), qPrintable(name), kPatienceMs);
-        QWidget *widget = named(name);
-        const QPoint at = widget->mapTo(&window, widget->rect().center());
+        // As a hand does: what moved away before it was reached is aimed at again.
+        QPoint at(-1, -1);
+        const auto isAimedAt = [&] {
+            const QWidget *widget = named(name);
+            if (!widget)
+                return false;
+            const QPoint middle = widget->mapTo(&window, widget->rect().center());
+            if (middle == at)
+                return true;
+            at = middle;
+            QTest::mouseMove(window.windowHandle(), at);
+            return false;
+        };
+        QTRY_VERIFY2_WITH_TIMEOUT(isAimedAt(), qPrintable(name), kPatienceMs);
         QVERIFY2(window.rect().contains(at), qPrintable(name + " is out of sight"));
-        QTest::mouseMove(window.windowHandle(), at);
         QTest::mouseClick(window.windowHandle(), Qt::LeftButton, {}, at);
         ++inputs;
     }
