@@ -36,7 +36,21 @@ bool expertsDivideRanks(const Workload &workload)
 bool hasRunnableShape(const Workload &workload)
 {
     return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !unlinkedExperts(workload)
-        && !cutExperts(workload) && isDealt(workload);
+        && !cutExperts(workload) && isDealt(workload) && !unsizedGradients(workload);
+}
+
+std::optional<UnsizedGradients> unsizedGradients(const Workload &workload)
+{
+    const std::vector<PipelineClass> &classes = workload.layout.classes;
+    if (workload.source.hasGradients() || classes.empty())
+        return std::nullopt;
+    for (std::size_t stage = 0; stage < classes.front().locations.size(); ++stage) {
+        const int first = classes.front().locations[stage].datacenter;
+        for (const PipelineClass &other : classes)
+            if (const int datacenter = other.locations[stage].datacenter; datacenter != first)
+                return UnsizedGradients { first, datacenter };
+    }
+    return std::nullopt;
 }
 
 bool isDealt(const Workload &workload)

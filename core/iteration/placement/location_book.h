@@ -70,6 +70,13 @@ private:
 
 /// All of the above: a placed plan has a shape that can run.
 [[nodiscard]] bool hasRunnableShape(const Workload &workload);
+
+/// Two datacenters with replicas of one stage whose gradients nobody told the size of: measured stage times say nothing
+/// of parameters. Inside a datacenter the times include the exchange; over the WAN it would cost nothing.
+struct UnsizedGradients {
+    int from = 0, to = 0;
+};
+[[nodiscard]] std::optional<UnsizedGradients> unsizedGradients(const Workload &workload);
 /// Work and states are shared out to unequal GPUs, if not all of it as asked: then `shares.why` says what stays even.
 [[nodiscard]] bool isDealt(const Workload &workload);
 

@@ -7,6 +7,7 @@
 #include "core/evaluation/evaluate/problems/fill_problems.h"
 #include "core/evaluation/evaluate/problems/fix_of.h"
 #include "core/evaluation/evaluate/problems/idle_gpus.h"
+#include "core/evaluation/evaluate/problems/measured_stages.h"
 #include "core/evaluation/evaluate/problems/memory_problems_internal.h"
 #include "core/evaluation/evaluate/problems/memory_switch_notes.h"
 #include "core/evaluation/evaluate/problems/offload_problems.h"
@@ -302,6 +303,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addOwnConstruction(problems, evaluation);
     addUndealt(problems, evaluation, workload);
     addMeasuredLayers(problems, workload);
+    addMeasuredStages(problems, evaluation, workload);
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);

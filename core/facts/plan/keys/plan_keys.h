@@ -37,7 +37,8 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<MeasuredStageTimes>)
         Key("gradient_mb", "What crosses it backward, 10^6 bytes", otherwise("activation_mb"),
             said("Measured gradient", " MB"), upTo(kHuge)));
     v.value(&MeasuredStageTimes::parametersMb,
-        Key("parameters_mb", "Data-parallel all-reduce of this much, 10^6 bytes; 0: none",
+        Key("parameters_mb",
+            "Data-parallel all-reduce of this much, 10^6 bytes; 0: not told, so that replicas lie in one datacenter",
             said("Measured parameters", " MB"), upTo(kHuge)));
     v.perStage(&MeasuredStageTimes::inFlight,
         Key("in_flight", "Most micro-batches in flight, a number or one per stage",

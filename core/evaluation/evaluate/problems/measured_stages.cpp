@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluation/evaluate/problems/measured_stages.h"
+
+#include "core/base/words.h"
+#include "core/evaluation/evaluate/problems/fix_of.h"
+#include "core/facts/plan/plan_diff.h"
+#include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/location_book.h"
+
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+/// Replicas in two datacenters would exchange nothing.
+void addUnsizedGradients(std::vector<Problem> &problems, const Workload &workload)
+{
+    const auto unsized = unsizedGradients(workload);
+    if (!unsized)
+        return;
+    const Plan &plan = *workload.plan;
+    const auto label = [&](int datacenter) { return plan.cluster.datacenters[std::size_t(datacenter)].label(); };
+    std::vector<Fix> fixes;
+    if (const double parameters = totalParameters(workload.model); parameters > 0) {
+        const double megabytes =
+            std::round(workload.stack.gradientBytes * parameters / workload.degrees.pipeline / 1e6);
+        fixes.push_back(
+            fixOf(plan, formatted("Gradients of %.0f MB per stage, as of ", megabytes) + workload.model.name,
+                [&](Plan &p) { p.profile->parametersMb = megabytes; }));
+    }
+    fixes.push_back(fixOf(plan, "Stages across datacenters, replicas inside them", [](Plan &p) {
+        p.placement = {};
+        p.placement.mode = PlacementMode::PipelineAcross;
+    }));
+    problems.push_back({ Severity::Blocking,
+        "Replicas in " + label(unsized->from) + " and " + label(unsized->to)
+            + " exchange gradients, and the measured stage times do not say how large they are: profile.parameters_mb "
+              "is missing",
+        "profile.parameters_mb", std::move(fixes) });
+}
+
+/// Settings that act on what layers keep: measured times count no memory and stay as they are.
+void addIdleSettings(std::vector<Problem> &problems, const Plan &plan)
+{
+    Plan without = plan;
+    without.memory = {};
+    without.memory.recompute = plan.memory.recompute; // which the times have apart
+    without.workload.optimizer = {};
+    without.parallelism.zeroStage = Parallelism {}.zeroStage;
+    for (const std::string &setting : describeDifferences(without, plan))
+        problems.push_back(
+            { Severity::Note, setting + ": nothing changes, since stage times were measured and count no memory",
+                "profile", { fixOf(plan, "Leave it out", [&](Plan &p) {
+                    p.memory = without.memory;
+                    p.workload.optimizer = without.workload.optimizer;
+                    p.parallelism.zeroStage = without.parallelism.zeroStage;
+                }) } });
+}
+
+/// Measured times that no GPU of this kind reaches.
+void addTooFast(std::vector<Problem> &problems, const Metrics &metrics, const Plan &plan)
+{
+    if (metrics.mfu.value_or(0) <= 1)
+        return;
+    problems.push_back({ Severity::Warning,
+        "The model FLOPs utilization is " + formatted("%.0f", 100 * *metrics.mfu)
+            + " %: the measured times are shorter than the GPUs' peak allows, so that they are of another GPU, model "
+              "or "
+              "micro-batch",
+        plan.layerProfiles ? "layer_profiles"
+            : plan.profile ? "profile"
+                           : "workload.precision",
+        {} });
+}
+
+} // namespace
+
+void addMeasuredStages(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
+{
+    addTooFast(problems, evaluation.metrics, *workload.plan);
+    if (workload.source.hasLayers)
+        return;
+    addUnsizedGradients(problems, workload);
+    addIdleSettings(problems, *workload.plan);
+}
+
+} // namespace trainyard
