@@ -2,9 +2,11 @@
 #include "core/planner/search/idle_nodes.h"
 
 #include "core/facts/cluster/edits.h"
+#include "core/planner/search/objective.h"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace trainyard {
 
@@ -21,7 +23,10 @@ bool isSame(const Evaluation &a, const Evaluation &b)
                 all.insert(all.end(), { stage.device, stage.capacity });
         return all;
     };
-    return a.feasible() == b.feasible() && one.iterationTime == other.iterationTime
+    const auto jobs = [](const Metrics &m) {
+        return m.jobs ? std::pair(m.jobs->makespan, jobsLeftOut(m)) : std::pair(Metric(), std::string());
+    };
+    return a.feasible() == b.feasible() && jobs(one) == jobs(other) && one.iterationTime == other.iterationTime
         && one.tokensPerSecond == other.tokensPerSecond && one.gpusUsed == other.gpusUsed
         && one.wanBytesPerIteration == other.wanBytesPerIteration && one.cost.daysTotal == other.cost.daysTotal
         && one.bubbleFill.has_value() == other.bubbleFill.has_value()

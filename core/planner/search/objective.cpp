@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/search/objective.h"
 
+#include "core/base/words.h"
 #include "core/evaluation/evaluate/metrics/chip_power.h"
 #include "core/facts/cluster/wan.h"
 
@@ -64,11 +65,13 @@ double egressUsd(const Evaluation &evaluation, const Catalogue &catalogue)
 
 namespace {
 
-double tokensOfJobs(const Plan &plan)
+/// Of those that run.
+double tokensOfJobs(const Plan &plan, const JobMetrics &metrics)
 {
+    const std::vector<Job> jobs = allJobs(plan);
     double tokens = 0;
-    for (const Job &job : allJobs(plan))
-        if (!job.paused)
+    for (std::size_t i = 0; i < jobs.size() && i < metrics.perJob.size(); ++i)
+        if (const Job &job = jobs[i]; metrics.perJob[i].state == JobState::Runs)
             tokens += double(job.batch) * job.sequenceLength * job.minibatches * job.epochs;
     return tokens;
 }
@@ -85,7 +88,7 @@ std::optional<ObjectiveFigures> figuresOf(const Evaluation &evaluation, const Ca
     ObjectiveFigures figures;
     figures.seconds = *seconds;
     figures.tokensPerSecond =
-        metrics.jobs ? tokensOfJobs(*evaluation.plan) / *seconds : metrics.tokensPerSecond.value_or(0);
+        metrics.jobs ? tokensOfJobs(*evaluation.plan, *metrics.jobs) / *seconds : metrics.tokensPerSecond.value_or(0);
     if (!(figures.tokensPerSecond > 0))
         return std::nullopt;
     figures.egressUsd = egressUsd(evaluation, catalogue);
@@ -103,6 +106,16 @@ std::optional<ObjectiveFigures> figuresOf(const Evaluation &evaluation, const Ca
                 std::max(figures.fill, stage.capacity > 0 ? double(stage.device) / double(stage.capacity) : 0);
     figures.gpus = metrics.gpusUsed;
     return figures;
+}
+
+std::string jobsLeftOut(const Metrics &metrics)
+{
+    if (!metrics.jobs)
+        return {};
+    const auto left = std::ranges::count(metrics.jobs->perJob, JobState::CannotRun, &JobResult::state);
+    return left == 0 ? std::string()
+                     : std::to_string(left) + " of " + counted(std::int64_t(metrics.jobs->perJob.size()), "job")
+            + " cannot run";
 }
 
 ObjectiveFigures slowed(ObjectiveFigures figures, double factor)

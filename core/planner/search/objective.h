@@ -8,6 +8,7 @@
 #include "core/planner/search/search.h"
 
 #include <optional>
+#include <string>
 
 namespace trainyard {
 
@@ -30,6 +31,9 @@ struct ObjectiveFigures {
 /// Throughput: seconds per token; Cost: USD per million tokens; Energy: joules per token; Time: days, seconds per token
 /// where the plan states no training tokens; Gpus: so many, and a part below one that rises with the iteration.
 [[nodiscard]] double objectiveValue(Objective objective, const ObjectiveFigures &figures);
+
+/// "2 of 12 jobs cannot run"; empty where all can, or are paused. A plan that drops work is no answer, however fast.
+[[nodiscard]] std::string jobsLeftOut(const Metrics &metrics);
 
 /// The same where the iteration takes `factor` times as long.
 [[nodiscard]] ObjectiveFigures slowed(ObjectiveFigures figures, double factor);

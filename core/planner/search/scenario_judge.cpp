@@ -214,6 +214,8 @@ CandidateVerdict ScenarioJudge::judge(const PlanPtr &plan, std::uint64_t number,
             tellTooFull(verdict.row);
         return out(RowState::Infeasible, kind, sentenceOf(known, kind), figures ? figures->fill : 1e200);
     }
+    if (const std::string kind = jobsLeftOut(known.metrics); !kind.empty()) // fewer jobs are sooner done
+        return out(RowState::Infeasible, kind, kind, 1e200);
     if (const std::string kind = broken(*figures, &known); !kind.empty()) {
         tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
         return out(RowState::OutOfConstraint, kind, kind, excessOf(verdict.row));
@@ -240,7 +242,9 @@ void ScenarioJudge::judgeInScenarios(
             verdict.isStopped = true;
             return;
         }
-        auto figures = evaluation && (*evaluation)->feasible() ? figuresOf(**evaluation, m_catalogue) : std::nullopt;
+        auto figures = evaluation && (*evaluation)->feasible() && jobsLeftOut((*evaluation)->metrics).empty()
+            ? figuresOf(**evaluation, m_catalogue)
+            : std::nullopt;
         if (figures) {
             figures = slowed(*figures, timeFactorOf(scenario, (*evaluation)->metrics));
             why = isWorst ? broken(*figures, evaluation->get()) : std::string();

@@ -2,6 +2,7 @@
 // What holds for every search: the same answer with any number of threads, never worse than the plan, constraints
 // kept, the best kept when it is stopped, worlds judged together.
 #include "core/facts/plan/plan_io.h"
+#include "core/planner/search/objective.h"
 #include "core/planner/search/search.h"
 #include "tests/core/planner/search/small_search.h"
 #include "tests/support/test_program.h"
@@ -86,6 +87,7 @@ private slots:
         for (const std::size_t row : result.best) {
             const auto evaluation = evaluate(result.plan(row), builtinCatalogue(), workspace, {}, Depth::Score);
             QVERIFY(evaluation && (*evaluation)->feasible());
+            QVERIFY2(jobsLeftOut((*evaluation)->metrics).empty(), jobsLeftOut((*evaluation)->metrics).c_str());
         }
     }
 
