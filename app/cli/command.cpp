@@ -53,27 +53,25 @@ ExpectedAll<Plan> readAny(const std::string &path)
 ExpectedAll<Plan> withSettings(Plan plan, const std::vector<std::string> &settings)
 {
     Errors errors;
+    std::vector<KeySetting> told;
     for (const std::string &setting : settings) {
         const std::size_t equals = setting.find('=');
-        if (equals == std::string::npos || equals == 0) {
+        if (equals == std::string::npos || equals == 0)
             errors.push_back({ ErrorCode::BadValue, "--set " + setting, "is not KEY=VALUE",
                 "for example --set parallelism.pipeline=8" });
-            continue;
-        }
-        ExpectedAll<Plan> next = withKeySet(plan, setting.substr(0, equals), setting.substr(equals + 1));
-        if (next) {
-            plan = std::move(*next);
-            continue;
-        }
-        for (Error &error : next.error()) {
-            if (!error.where.starts_with("--set"))
-                error.where = "--set " + (error.where.empty() ? setting : error.where);
-            errors.push_back(std::move(error));
-        }
+        else
+            told.push_back({ setting.substr(0, equals), setting.substr(equals + 1) });
+    }
+    // All at once: keys may only fit each other together.
+    ExpectedAll<Plan> next = told.empty() ? std::move(plan) : withKeysSet(plan, told);
+    for (Error &error : next ? Errors {} : std::move(next.error())) {
+        if (!error.where.starts_with("--set"))
+            error.where = "--set" + (error.where.empty() ? "" : " " + error.where);
+        errors.push_back(std::move(error));
     }
     if (!errors.empty())
         return std::unexpected(errors);
-    return plan;
+    return next;
 }
 
 void addSetOption(const Subcommand &command, std::vector<std::string> &settings)

@@ -6,7 +6,9 @@
 #include "core/facts/plan/plan_io.h"
 #include "core/facts/plan/plan_json_internal.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <span>
 
 namespace trainyard {
@@ -234,9 +236,11 @@ ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::
 ExpectedAll<Plan> withKeysSet(const Plan &plan, std::span<const KeySetting> settings)
 {
     Json document = detail::planToJson(plan);
+    Errors errors;
     for (const auto &[key, value] : settings)
-        if (Errors errors = setKey(document, key, value); !errors.empty())
-            return std::unexpected(std::move(errors));
+        std::ranges::move(setKey(document, key, value), std::back_inserter(errors));
+    if (!errors.empty())
+        return std::unexpected(std::move(errors));
     return planOf(document, plan.baseDir);
 }
 
