@@ -36,16 +36,29 @@ ExpertPasses passesOf(const Workload &workload, int stage)
 
 } // namespace
 
-double expertBytes(
+ExchangedBytes exchangedBytes(
     const Workload &workload, const StageCosts &costs, const PipelineClass &pipelines, int stage, Way way)
 {
     if (!costs.expert)
-        return 0;
+        return {};
     const ExchangeChoice &choice = costs.expert->choice;
     const ExpertPasses passes = passesOf(workload, stage);
-    const double forward = choice.forwardDispatch.bytes(way) + choice.forwardCombine.bytes(way),
-                 backward = choice.backwardDispatch.bytes(way) + choice.backwardCombine.bytes(way);
-    return (forward * (passes.layers + passes.again) + backward * passes.layers) * pipelines.microBatches;
+    const double forwards = (passes.layers + passes.again) * pipelines.microBatches,
+                 backwards = passes.layers * pipelines.microBatches;
+    return { choice.forwardDispatch.bytes(way) * forwards + choice.backwardDispatch.bytes(way) * backwards,
+        choice.forwardCombine.bytes(way) * forwards + choice.backwardCombine.bytes(way) * backwards };
+}
+
+Seconds expertsOnWan(const Workload &workload, const StageCosts &costs, int stage)
+{
+    if (!costs.expert || costs.expert->request.group.sites() <= 1)
+        return {};
+    const ExchangeChoice &choice = costs.expert->choice;
+    const BytesPerSecond rate = costs.expert->request.group.wan.bandwidthOf(wanCopies(choice.dispatch));
+    const ExpertPasses passes = passesOf(workload, stage);
+    const double forward = choice.forwardDispatch.bytes(Way::Wan) + choice.forwardCombine.bytes(Way::Wan),
+                 backward = choice.backwardDispatch.bytes(Way::Wan) + choice.backwardCombine.bytes(Way::Wan);
+    return rate.value > 0 ? Bytes { forward * passes.again + backward * passes.layers } / rate : Seconds {};
 }
 
 } // namespace trainyard

@@ -343,6 +343,8 @@ HidingWork hidingWork(const Workload &workload, const StageCosts &stage)
         if (!traitsOf(*workload.plan).splitsBackward)
             backward += chunk.inputGrad.total() + chunk.recompute.total();
     }
+    if (!traitsOf(*workload.plan).splitsBackward) // tokens travel in the gradients of inputs
+        backward = std::max(Seconds {}, backward - stage.linksBusy);
     return { forward, backward };
 }
 

@@ -20,6 +20,8 @@ struct StageCosts {
     std::shared_ptr<const ExpertLayerCost> expert; // how one of its expert layers runs; empty where it has none
     Seconds reduce, gather, optimizer;
     Seconds exchange; // of local SGD between datacenters, after the step: nothing hides it
+    // Of a micro-batch's backward: tokens have the links between datacenters, which the reduction waits for
+    Seconds linksBusy;
     Seconds lastBucket; // of the reduction: its gradients are ready only when the backward ends
     OffloadedStep step; // off the GPU; of it `optimizer` shows
     Seconds lateWrites; // gradients that go to drives when the backward has ended; before the step, part of what shows

@@ -333,8 +333,12 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         for (int stage = 0; stage < devices; ++stage) {
             stages.push_back(coster.stage(pipelines, stage));
             addAcrossSites(stages.back(), acrossSites[std::size_t(stage)], plan.wan);
-            if (const double bytes = expertBytes(own, stages.back(), pipelines, stage, Way::Wan); bytes > 0)
-                addExpertBytes(own, pipelines, stage, bytes, costs.wanLinks);
+            if (const auto &expert = stages.back().expert; expert && expert->request.group.sites() > 1) {
+                if (stages.back().reduce > Seconds {} && acrossSites[std::size_t(stage)].reduce > Seconds {})
+                    stages.back().linksBusy = expertsOnWan(own, stages.back(), stage);
+                addExpertBytes(own, pipelines, stage, expert->request, expert->choice.dispatch,
+                    exchangedBytes(own, stages.back(), pipelines, stage, Way::Wan), costs.wanLinks);
+            }
             for (const ChunkCost &chunk : stages.back().chunks)
                 shape.ops.push_back(opTimes(chunk));
             shape.syncAndStep.push_back(syncAndStepTimes(own, stages.back()));

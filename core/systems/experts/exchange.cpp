@@ -153,6 +153,26 @@ Seconds Exchange::alone() const
     return Seconds { over };
 }
 
+WanCopies wanCopies(MoeDispatch dispatch)
+{
+    return dispatch == MoeDispatch::AllGather ? WanCopies::EachSite
+        : dispatch == MoeDispatch::Dedup      ? WanCopies::VisitedSites
+                                              : WanCopies::EachRank;
+}
+
+double wanCopiesTo(WanCopies copies, int there, int ranks, const ExpertTokens &tokens)
+{
+    switch (copies) {
+    case WanCopies::EachRank:
+        return there;
+    case WanCopies::EachSite:
+        return 1;
+    case WanCopies::VisitedSites:
+        return visitChance(double(there) / ranks, tokens);
+    }
+    return 0;
+}
+
 Exchange exchangeOf(const ExchangeRequest &request, MoeDispatch dispatch, bool isCombine, int pieces)
 {
     const ExpertGroup &group = request.group;

@@ -57,6 +57,14 @@ struct ExchangeRequest {
     double communicationSms = -1; // negative: as the dispatch's kernels do
 };
 
+/// What crosses between datacenters under a dispatch.
+[[nodiscard]] WanCopies wanCopies(MoeDispatch dispatch);
+
+/// Copies of each of its tokens that a rank of a group sends to another datacenter in a dispatch: `here` and `there` of
+/// the group's `ranks` lie in its own and in that one. EachRank counts in parts, each a rank's share of the visits. A
+/// combine sends the same the other way: what a rank sends then is copies(there, here) · there / here.
+[[nodiscard]] double wanCopiesTo(WanCopies copies, int there, int ranks, const ExpertTokens &tokens);
+
 /// To the experts, or back (`isCombine`). Not for TrafficAware, which is a choice among the others (traffic_aware.h);
 /// `pieces` >= 1. TensorSliced with several pieces is MoNTA's overlapped pipeline.
 [[nodiscard]] Exchange exchangeOf(const ExchangeRequest &request, MoeDispatch dispatch, bool isCombine, int pieces);

@@ -10,10 +10,25 @@
 
 namespace trainyard {
 
+/// What of a token crosses to another datacenter: a copy for each rank there that it visits (all-to-all), one copy
+/// whatever it visits (all-gather), or one copy where it visits any rank there (deduplicated).
+enum class WanCopies : std::uint8_t { EachRank, EachSite, VisitedSites };
+
 /// One rank's way to ranks in other datacenters, while all ranks of its group send there.
 struct WanWay {
-    BytesPerSecond bandwidth {}; // one direction, of this rank
+    BytesPerSecond bandwidth {}; // one direction, of this rank, where each rank elsewhere gets as much
     Seconds latency; // one way
+    // Of that, what a rank of the smallest datacenter has in the other two patterns: the larger side of an uneven group
+    // sends more than it does
+    double ofEachSite = 1, ofVisitedSites = 1;
+
+    [[nodiscard]] BytesPerSecond bandwidthOf(WanCopies copies) const
+    {
+        return bandwidth
+            * (copies == WanCopies::EachSite            ? ofEachSite
+                    : copies == WanCopies::VisitedSites ? ofVisitedSites
+                                                        : 1);
+    }
 };
 
 struct ExpertGroup {

@@ -75,11 +75,11 @@ void LegChain::add(Way way, double bytes, Moved time, int from, double nvlinkToo
     m_exchange.legs.push_back(leg);
 }
 
-void LegChain::overWan(double bytes, int from)
+void LegChain::overWan(double bytes, int from, WanCopies copies)
 {
     if (m_group.sites() <= 1 || bytes <= 0)
         return;
-    add(Way::Wan, bytes, { {}, Bytes { bytes } / m_group.wan.bandwidth * m_slower }, from);
+    add(Way::Wan, bytes, { {}, Bytes { bytes } / m_group.wan.bandwidthOf(copies) * m_slower }, from);
     m_exchange.legs.back().lag = m_group.wan.latency; // bytes on their way take nothing of the link
 }
 
@@ -165,7 +165,7 @@ void LegChain::deduplicated(double tokenBytes)
         time.moving *= m_slower;
         add(Way::Nic, all * away, time, from);
     }
-    overWan(all * sites, from);
+    overWan(all * sites, from, WanCopies::VisitedSites);
 }
 
 void LegChain::between(double size, const RankGroup &group)
@@ -207,7 +207,7 @@ void LegChain::gatherAll(double size, bool isScatter)
     const RankGroup site { m_here, m_group.together, m_group.inside, m_group.between };
     if (isScatter)
         scatter(size, site);
-    overWan(elsewhere, int(m_exchange.legs.size()));
+    overWan(elsewhere, int(m_exchange.legs.size()), WanCopies::EachSite);
     if (!isScatter)
         gather(size, site);
 }

@@ -40,7 +40,7 @@ private:
     [[nodiscard]] Moved ring(double size, int ranks, const Link &link) const;
     /// `from`: legs before this one that were there when a step began; behind them all.
     void add(Way way, double bytes, Moved time, int from, double nvlinkToo = 0);
-    void overWan(double bytes, int from);
+    void overWan(double bytes, int from, WanCopies copies = WanCopies::EachRank);
     void between(double size, const RankGroup &group);
     void inside(double size, const RankGroup &group);
 

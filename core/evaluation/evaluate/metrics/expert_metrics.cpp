@@ -65,7 +65,8 @@ std::optional<ExpertMetrics> expertMetrics(const Workload &workload, const Costs
     const ExpertLayerCost &layer = *stage.expert;
     ExpertMetrics metrics;
     const auto bytes = [&](Way way) {
-        return expertBytes(workload, stage, workload.layout.classes[std::size_t(at.pipelineClass)], at.stage, way);
+        return exchangedBytes(workload, stage, workload.layout.classes[std::size_t(at.pipelineClass)], at.stage, way)
+            .total();
     };
     metrics.nicBytes = bytes(Way::Nic);
     metrics.wanBytes = bytes(Way::Wan);

@@ -205,8 +205,6 @@ ExchangeRequest requestOf(const Workload &workload, const LayerSite &site, const
     request.group.ranks = p.expert;
     request.group.together = site.expert.ranksPerNode;
     request.group.perSite = site.ranks.experts.perSite;
-    if (site.ranks.experts.isAcross())
-        request.group.wan = expertWan(workload, site.ranks.stage, site.ranks.experts).way;
     request.group.inside = site.device;
     request.group.between = site.fabric;
     request.group.expertTensor = site.expertTensor;
@@ -220,6 +218,8 @@ ExchangeRequest requestOf(const Workload &workload, const LayerSite &site, const
     request.tokens.topGroups = model.topGroups;
     request.tokens.kept = moe.capacity().value_or(1);
     request.tokens.skew = moe.capacity() ? 1 : loads.skew;
+    if (site.ranks.experts.isAcross())
+        request.group.wan = expertWan(workload, site.ranks.stage, site.ranks.experts, request.tokens).way;
     request.gpu = site.gpu;
     request.communicationSms = moe.communicationSms ? *moe.communicationSms : -1;
     return request;
@@ -253,7 +253,8 @@ ExpertLayerCost addExperts(
         const LayerParts kernels = addKernels(of, workload, site, cut);
         LayerPasses made { workOf(workload, site, kernels, attention, cost.loads, false),
             workOf(workload, site, kernels, attention, cost.loads, true) };
-        made.forward.wanBandwidth = made.backward.wanBandwidth = cost.request.group.wan.bandwidth.value;
+        made.forward.wanBandwidth = made.backward.wanBandwidth =
+            cost.request.group.wan.bandwidthOf(wanCopies(moe.dispatch)).value;
         return made;
     };
     ExchangeWorks works; // each candidate with the kernels that it would have

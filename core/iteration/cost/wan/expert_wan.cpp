@@ -23,11 +23,33 @@ struct Node {
     bool operator==(const Node &) const = default;
 };
 
-/// Ranks that the smallest datacenter of a group has elsewhere.
-int mostElsewhere(const ExpertSpread &spread)
-{
-    return spread.ranks - *std::ranges::min_element(spread.perSite);
-}
+/// What one rank of a group sends to another datacenter, in copies of its tokens (wanCopiesTo).
+struct Copies {
+    WanCopies kind;
+    const ExpertTokens &tokens;
+    int ranks = 1; // of a group
+
+    [[nodiscard]] double inDispatch(int, int there) const { return wanCopiesTo(kind, there, ranks, tokens); }
+    [[nodiscard]] double inCombine(int here, int there) const
+    {
+        return wanCopiesTo(kind, here, ranks, tokens) * there / here;
+    }
+    [[nodiscard]] double most(int here, int there) const
+    {
+        return std::max(inDispatch(here, there), inCombine(here, there));
+    }
+    /// What a leg of exchange.h counts for a rank of the group's smallest datacenter.
+    [[nodiscard]] double ofALeg(const ExpertSpread &spread) const
+    {
+        const auto smallest = std::ranges::min_element(spread.perSite);
+        if (kind == WanCopies::EachSite)
+            return double(ranks - *smallest) / *smallest;
+        double sum = 0;
+        for (auto site = spread.perSite.begin(); site != spread.perSite.end(); ++site)
+            sum += site == smallest ? 0 : inDispatch(*smallest, *site);
+        return sum;
+    }
+};
 
 /// The ranks of a stage in their groups.
 class Groups {
@@ -74,14 +96,16 @@ public:
             ++nodes[nodeOf(other)];
         return nodes;
     }
-    /// Ranks of the one datacenter that send to the other.
-    [[nodiscard]] int senders(int from, int to) const
+    /// What the ranks of all groups in the one datacenter send to the other, in copies of one rank's tokens.
+    [[nodiscard]] double sent(int from, int to, const Copies &copies) const
     {
-        int count = 0;
-        for (const Sites &sites : m_sites)
-            if (const auto here = sites.find(from); here != sites.end() && sites.contains(to))
-                count += here->second;
-        return count;
+        double sum = 0;
+        for (const Sites &sites : m_sites) {
+            const auto here = sites.find(from), there = sites.find(to);
+            if (here != sites.end() && there != sites.end())
+                sum += here->second * copies.most(here->second, there->second);
+        }
+        return sum;
     }
 
 private:
@@ -91,7 +115,7 @@ private:
     std::vector<Sites> m_sites; // by group
 };
 
-/// How long one rank of a group sends where each rank elsewhere gets one byte.
+/// How long one rank of a group sends where a copy of its tokens is one byte.
 class OneRank {
 public:
     OneRank(const Workload &workload, const Groups &groups, int rank)
@@ -99,6 +123,7 @@ public:
         , m_groups(groups)
         , m_rank(rank)
         , m_home(groups.nodeOf(rank))
+        , m_sharers(sharersOfPairs())
     {
     }
 
@@ -109,9 +134,11 @@ public:
         PairLimit limit;
     };
 
-    [[nodiscard]] Sent sent() const
+    [[nodiscard]] Sent sent(const Copies &copies) const
     {
         Sent sent;
+        const Groups::Sites &sites = m_groups.sites(m_rank);
+        const int here = sites.at(m_home.at.datacenter);
         const auto bound = [&](double seconds, int link, PairLimit limit) {
             if (seconds <= sent.seconds)
                 return;
@@ -119,29 +146,30 @@ public:
             sent.link = link;
             sent.limit = limit;
         };
-        const std::map<Node, int> sharers = sharersOfPairs();
-        int elsewhere = 0;
+        double elsewhere = 0;
         for (const auto &[node, ranks] : m_groups.nodes(m_rank)) {
             if (node.at.datacenter == m_home.at.datacenter)
                 continue;
-            elsewhere += ranks;
+            const int there = sites.at(node.at.datacenter);
+            const double own = copies.most(here, there) * ranks / there;
+            elsewhere += own;
             const WanPath path = wanPath(m_work, m_home.at, node.at);
             if (path.link < 0) // no way: the plan is blocked (unlinkedExperts), and its time is that of the NICs
                 continue;
             sent.latency = std::max(sent.latency, path.latency);
             const PairLimit pair = transportLimit(m_work, path.link);
             const bool isPair = pair.rate.value <= path.nodePair.value * (1 + 1e-9);
-            bound(ranks * sharers.at(node) / path.nodePair.value, path.link,
+            bound(own * m_sharers.at(node) / path.nodePair.value, path.link,
                 isPair ? pair : PairLimit { WanLimit::NodeNics, path.nodePair });
         }
-        for (const auto &[site, ranks] : m_groups.sites(m_rank)) {
+        for (const auto &[site, there] : sites) {
             const int link = m_work.links.between(m_home.at.datacenter, site);
             if (site == m_home.at.datacenter || link < 0)
                 continue;
             const BytesPerSecond capacity =
                 gbitsPerSecond(m_work.plan->cluster.wanLinks[std::size_t(link)].capacityGbps);
-            const double all = double(m_groups.senders(m_home.at.datacenter, site)) * m_work.degrees.pipeline;
-            bound(ranks * all / capacity.value, link, { WanLimit::LinkCapacity, capacity });
+            const double all = m_groups.sent(m_home.at.datacenter, site, copies) * m_work.degrees.pipeline;
+            bound(all / capacity.value, link, { WanLimit::LinkCapacity, capacity });
         }
         bound(elsewhere / gbitsPerSecond(m_work.fabricGbps(m_home.at)).value, sent.link,
             { WanLimit::NodeNics, nicRate(m_work, m_home.at) });
@@ -166,64 +194,90 @@ private:
     const Groups &m_groups;
     int m_rank;
     Node m_home;
+    std::map<Node, int> m_sharers;
 };
 
-ExpertWan slowestOf(const Workload &workload, const Groups &groups, const ExpertSpread &spread)
+/// The group's ranks, one of each node: ranks of one node send alike.
+std::vector<OneRank> nodesOf(const Workload &workload, const Groups &groups, const ExpertSpread &spread)
 {
-    OneRank::Sent slowest;
-    std::optional<Node> last; // ranks of one node send alike
+    std::vector<OneRank> nodes;
+    std::optional<Node> last;
     for (const int rank : groups.group(spread.firstRank)) {
         if (last && *last == groups.nodeOf(rank))
             continue;
         last = groups.nodeOf(rank);
-        const OneRank::Sent sent = OneRank(workload, groups, rank).sent();
+        nodes.emplace_back(workload, groups, rank);
+    }
+    return nodes;
+}
+
+ExpertWan slowestOf(const std::vector<OneRank> &nodes, const ExpertSpread &spread, const Copies &copies)
+{
+    OneRank::Sent slowest;
+    for (const OneRank &node : nodes) {
+        const OneRank::Sent sent = node.sent(copies);
         const Seconds latency = std::max(slowest.latency, sent.latency);
         if (sent.seconds > slowest.seconds)
             slowest = sent;
         slowest.latency = latency;
     }
-    return { { BytesPerSecond { slowest.seconds > 0 ? mostElsewhere(spread) / slowest.seconds : 0 }, slowest.latency },
+    return { { BytesPerSecond { slowest.seconds > 0 ? copies.ofALeg(spread) / slowest.seconds : 0 }, slowest.latency },
         slowest.link, slowest.limit };
 }
 
 } // namespace
 
-ExpertWan expertWan(const Workload &workload, int stage, const ExpertSpread &spread)
+ExpertWan expertWan(const Workload &workload, int stage, const ExpertSpread &spread, const ExpertTokens &tokens)
 {
-    return slowestOf(workload, Groups(workload, stage), spread);
+    const Groups groups(workload, stage);
+    const std::vector<OneRank> nodes = nodesOf(workload, groups, spread);
+    const auto of = [&](WanCopies kind) { return slowestOf(nodes, spread, { kind, tokens, spread.ranks }); };
+    ExpertWan wan = of(WanCopies::EachRank);
+    if (const double each = wan.way.bandwidth.value; each > 0) {
+        wan.way.ofEachSite = of(WanCopies::EachSite).way.bandwidth.value / each;
+        wan.way.ofVisitedSites = of(WanCopies::VisitedSites).way.bandwidth.value / each;
+    }
+    return wan;
 }
 
-void addExpertBytes(
-    const Workload &workload, const PipelineClass &pipelines, int stage, double bytes, std::vector<WanLinkUse> &links)
+void addExpertBytes(const Workload &workload, const PipelineClass &pipelines, int stage, const ExchangeRequest &request,
+    MoeDispatch dispatch, const ExchangedBytes &traffic, std::vector<WanLinkUse> &links)
 {
     const ExpertSpread worst = expertSpread(workload, pipelines, stage);
-    if (!worst.isAcross() || bytes <= 0)
+    if (!worst.isAcross() || traffic.total() <= 0)
         return;
     const StageLocation own = pipelines.locations[std::size_t(stage)];
     const Groups groups(workload, stage);
-    std::map<int, double> sent; // to each datacenter, in parts of what goes to one rank elsewhere
-    int like = 0; // ranks in the class's place: of several classes there, each has its share
+    const Copies copies { wanCopies(dispatch), request.tokens, worst.ranks };
+    const double inDispatch = traffic.dispatch / copies.ofALeg(worst),
+                 inCombine = traffic.combine / copies.ofALeg(worst);
+    std::map<int, double> sent; // bytes to each datacenter, of all ranks in places like the class's
     for (int rank = 0; rank < groups.count(); ++rank) {
         const StageLocation at = groups.place(rank).at;
         if (at.datacenter != own.datacenter || !areAlike(workload, at, own))
             continue;
-        ++like;
-        for (const auto &[site, ranks] : groups.sites(rank))
+        const Groups::Sites &sites = groups.sites(rank);
+        const int here = sites.at(own.datacenter);
+        for (const auto &[site, there] : sites)
             if (site != own.datacenter)
-                sent[site] += ranks;
+                sent[site] += inDispatch * copies.inDispatch(here, there) + inCombine * copies.inCombine(here, there);
     }
-    const double ranksOfClass = double(groups.count()) / workload.layout.data * pipelines.pipelines;
-    const double toEach = bytes / mostElsewhere(worst) * ranksOfClass / std::max(1, like);
-    const ExpertWan wan = slowestOf(workload, groups, worst);
-    const double seconds = wan.way.bandwidth.value > 0 ? bytes / wan.way.bandwidth.value : 0;
+    int alike = 0; // pipelines in such places: of several classes there, each has its share
+    for (const PipelineClass &other : workload.layout.classes)
+        if (const StageLocation at = other.locations[std::size_t(stage)];
+            at.datacenter == own.datacenter && areAlike(workload, at, own))
+            alike += other.pipelines;
+    const double share = double(pipelines.pipelines) / std::max(1, alike);
+    const ExpertWan wan = slowestOf(nodesOf(workload, groups, worst), worst, copies);
+    const double seconds = wan.way.bandwidth.value > 0 ? traffic.total() / wan.way.bandwidth.value : 0;
     const Cluster &cluster = workload.plan->cluster;
-    for (const auto &[site, parts] : sent) {
+    for (const auto &[site, bytes] : sent) {
         const int link = workload.links.between(own.datacenter, site);
         if (link < 0)
             continue;
         const auto way = std::size_t(direction(cluster, cluster.wanLinks[std::size_t(link)], own.datacenter));
         WanLinkUse &use = links[std::size_t(link)];
-        use.bytes[way] += toEach * parts;
+        use.bytes[way] += bytes * share;
         if (seconds <= use.expertSeconds[way])
             continue;
         use.expertSeconds[way] = seconds;

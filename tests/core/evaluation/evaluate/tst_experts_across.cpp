@@ -7,9 +7,11 @@
 #include "core/iteration/placement/expert_spread.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include <QTest>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -125,6 +127,55 @@ private slots:
         narrower.cluster.wanLinks[0].nodePairGbps /= 2;
         QVERIFY(*evaluated(farther)->metrics.iterationTime > before);
         QVERIFY(*evaluated(narrower)->metrics.iterationTime > before);
+    }
+
+    /// Bytes <= capacity x time, each way of each link, whatever the datacenters, groups and dispatches: tokens and
+    /// gradients share the link, and the larger side of an uneven group sends more.
+    void noLinkCarriesMoreThanItsCapacityLets()
+    {
+        std::string broken;
+        int across = 0;
+        for (int trial = 0; trial < trials(250); ++trial) {
+            std::mt19937 random(static_cast<unsigned>(trial));
+            const auto one = [&](auto... values) { return std::array { values... }[random() % sizeof...(values)]; };
+            Plan plan;
+            const int sites = one(2, 2, 3);
+            for (int d = 0; d < sites; ++d) {
+                plan.cluster.datacenters.push_back(site(std::string(1, char('a' + d)), one(1, 2, 3, 5),
+                    one("h100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb", "mi300x-192gb"), one(4, 6, 8)));
+                if (one(0, 0, 1))
+                    plan.cluster.datacenters.back().pools.push_back(
+                        { .id = "more", .gpu = "a100-sxm-80gb", .nodes = one(1, 2), .gpusPerNode = 8 });
+                for (int other = 0; other < d; ++other)
+                    plan.cluster.wanLinks.push_back(wanLink(plan.cluster.datacenters[std::size_t(other)].id,
+                        plan.cluster.datacenters.back().id, one(1, 20, 80), one(5, 25), one(5, 20, 100)));
+            }
+            plan.workload.model = one("qwen3-30b-a3b", "mixtral-8x7b", "llama-4-scout");
+            plan.workload.sequenceLength = one(2048, 4096);
+            plan.workload.microBatch = one(1, 2);
+            plan.parallelism.pipeline = one(1, 1, 2, 4);
+            plan.parallelism.tensor = one(1, 1, 2);
+            plan.parallelism.expert = one(2, 4, 8, 16);
+            plan.parallelism.zeroStage = one(0, 1, 3);
+            plan.schedule = one(ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::ZbH1, ScheduleKind::Chimera);
+            plan.moe.dispatch = one(MoeDispatch::Flat, MoeDispatch::AllGather, MoeDispatch::Dedup,
+                MoeDispatch::Hierarchical, MoeDispatch::RankDedup, MoeDispatch::TrafficAware);
+            plan.memory.recompute = one(Recompute::None, Recompute::Full);
+            plan.workload.globalBatch = one(64, 128, 512);
+            plan.placement.mode = PlacementMode::DataAcross;
+            EvaluationWorkspace workspace;
+            const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+            if (!evaluation || !(*evaluation)->metrics.iterationTime)
+                continue;
+            for (const WanLinkUse &use : (*evaluation)->metrics.wanLinks) {
+                across += use.expertSeconds[0] > 0;
+                if (use.utilization > 1 + 1e-9)
+                    broken +=
+                        "\nplan " + std::to_string(trial) + " uses " + std::to_string(use.utilization) + " of a link";
+            }
+        }
+        QVERIFY2(broken.empty(), broken.c_str());
+        QVERIFY2(across > 40, qPrintable(QString::number(across)));
     }
 
     /// Groups of two: six of them, three in each.
