@@ -100,6 +100,22 @@ std::string gbpsText(double gbps)
     return (gbps == std::round(gbps) && std::isfinite(gbps) ? fixed(gbps, 0) : plainText(gbps)) + " Gbps";
 }
 
+DurationUnit durationUnit(double seconds)
+{
+    constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
+    if (!(seconds >= 10 * kMinute))
+        return {};
+    return seconds < 2 * kHour ? DurationUnit { kMinute, "min" }
+        : seconds < 3 * kDay   ? DurationUnit { kHour, "h" }
+                               : DurationUnit { kDay, "days" };
+}
+
+std::string durationText(double seconds)
+{
+    const DurationUnit unit = durationUnit(seconds);
+    return unit.seconds > 1 ? plainText(seconds / unit.seconds) + " " + unit.name : secondsText(seconds);
+}
+
 std::string yearsText(double years)
 {
     constexpr double kMonths = 12, kDays = 365, kLongest = 100;

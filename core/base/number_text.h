@@ -18,6 +18,14 @@ namespace trainyard {
 [[nodiscard]] std::string gbpsText(double gbps); // 10^9 bit/s: "40 Gbps" where it is whole, else "3.10 Gbps"
 [[nodiscard]] std::string yearsText(double years); // "3.2 years", "7.0 months", "20.0 days"
 [[nodiscard]] std::string plainText(double value); // three significant digits, no unit
+/// In which a time is told that may be days.
+struct DurationUnit {
+    double seconds = 1;
+    const char *name = "s";
+};
+[[nodiscard]] DurationUnit durationUnit(double seconds);
+/// "41.2 s", "40.1 min", "5.40 h", "3.10 days": below ten minutes as secondsText().
+[[nodiscard]] std::string durationText(double seconds);
 /// "−4.5 %" of a change from `before` to `after`; empty where there is nothing to compare with.
 [[nodiscard]] std::string changeText(double before, double after);
 

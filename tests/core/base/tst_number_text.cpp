@@ -50,6 +50,15 @@ private slots:
         QCOMPARE(gbpsText(3.1), std::string("3.10 Gbps"));
     }
 
+    void whatMayTakeDaysIsInTheUnitThatSuitsIt()
+    {
+        QCOMPARE(durationText(41.2), std::string("41.2 s"));
+        QCOMPARE(durationText(599), std::string("599 s"));
+        QCOMPARE(durationText(40.1 * 60), std::string("40.1 min"));
+        QCOMPARE(durationText(5.4 * 3600), std::string("5.40 h"));
+        QCOMPARE(durationText(3.1 * 86400), std::string("3.10 days"));
+    }
+
     /// 0.0548 years are 20 days.
     void timesOfLifeAreInTheUnitThatSuitsThem()
     {
