@@ -81,7 +81,8 @@ std::string wholeText(double count)
 
 std::string percentText(double share)
 {
-    return plainText(share * 100) + " %";
+    constexpr double kRounding = 1e-9; // what is left of shares that add up to 1
+    return (std::abs(share) < kRounding ? "0" : plainText(share * 100)) + " %";
 }
 
 std::string usdText(double usd)
@@ -92,6 +93,27 @@ std::string usdText(double usd)
         ? plainText(std::abs(usd))
         : scaled(std::abs(usd), { { 1e9, "B" }, { 1e6, "M" }, { 1e3, "k" } });
     return (usd < 0 ? "\u2212$" : "$") + amount;
+}
+
+std::string gbpsText(double gbps)
+{
+    return (gbps == std::round(gbps) && std::isfinite(gbps) ? fixed(gbps, 0) : plainText(gbps)) + " Gbps";
+}
+
+DurationUnit durationUnit(double seconds)
+{
+    constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
+    if (!(seconds >= 10 * kMinute))
+        return {};
+    return seconds < 2 * kHour ? DurationUnit { kMinute, "min" }
+        : seconds < 3 * kDay   ? DurationUnit { kHour, "h" }
+                               : DurationUnit { kDay, "days" };
+}
+
+std::string durationText(double seconds)
+{
+    const DurationUnit unit = durationUnit(seconds);
+    return unit.seconds > 1 ? plainText(seconds / unit.seconds) + " " + unit.name : secondsText(seconds);
 }
 
 std::string yearsText(double years)

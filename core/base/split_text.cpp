@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/split_text.h"
 
+#include "core/base/ascii_text.h"
+
 #include <string>
 
 namespace trainyard {
-
-std::string_view trimmed(std::string_view text)
-{
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos)
-        return text.substr(text.size());
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 Expected<std::vector<std::string_view>> splitOutside(std::string_view text, char separator)
 {

@@ -14,7 +14,4 @@ namespace trainyard {
 /// They refer to `text`. Errors: a bracket or quote that is not closed, or closed without being open; `where` empty.
 [[nodiscard]] Expected<std::vector<std::string_view>> splitOutside(std::string_view text, char separator = ',');
 
-/// Without the spaces and tabs around it.
-[[nodiscard]] std::string_view trimmed(std::string_view text);
-
 } // namespace trainyard

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/address.h"
 
+#include "core/base/ascii_text.h"
 #include "core/base/printable.h"
 #include "core/live/address_secrets.h"
-#include "core/live/ascii_case_internal.h"
 
 #include <arpa/inet.h>
 
@@ -324,9 +324,7 @@ std::string Address::text() const
 
 Expected<Address> parseAddress(std::string_view text)
 {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const std::size_t last = text.find_last_not_of(" \t\r\n");
-    return Reading(first == text.npos ? std::string_view() : text.substr(first, last - first + 1)).parsed();
+    return Reading(trimmed(text)).parsed();
 }
 
 bool isLoopback(std::string_view host)

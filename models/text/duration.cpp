@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/text/duration.h"
 
-#include "models/text/format.h"
+#include "core/base/number_text.h"
 
-#include <QCoreApplication>
 #include <QRegularExpression>
 
-#include <array>
 #include <cmath>
 
 namespace trainyard {
@@ -15,22 +13,11 @@ namespace {
 
 constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
 
-QString figure(double value)
-{
-    return QString::number(value, 'f', value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
-}
-
 } // namespace
 
 QString formatDuration(double seconds)
 {
-    if (!(seconds >= 10 * kMinute))
-        return formatSeconds(seconds);
-    if (seconds < 2 * kHour)
-        return QCoreApplication::translate("Format", "%1 min").arg(figure(seconds / kMinute));
-    if (seconds < 3 * kDay)
-        return QCoreApplication::translate("Format", "%1 h").arg(figure(seconds / kHour));
-    return QCoreApplication::translate("Format", "%1 days").arg(figure(seconds / kDay));
+    return QString::fromStdString(durationText(seconds));
 }
 
 std::optional<double> durationOf(const QString &text)

@@ -432,7 +432,8 @@ private slots:
         static const QRegularExpression space(
             QStringLiteral("^namespace ([\\w:]+)"), QRegularExpression::MultilineOption);
         static const QRegularExpression type(
-            QStringLiteral("^(?:struct|class|enum class|enum|union) (\\w+)(?: final)?(?: :[^{;]*)?\\s*\\{"),
+            QStringLiteral("^(?:(?:struct|class|enum class|enum|union) (\\w+)(?: final)?(?: :[^{;]*)?\\s*\\{"
+                           "|(?:template <.*>\\s+)?using (\\w+) =)"),
             QRegularExpression::MultilineOption);
         std::map<QString, QStringList> definitions;
         for (const Source &source : m_sources) {
@@ -445,8 +446,10 @@ private slots:
             }
             text.remove(unnamed); // short ones close without a comment
             const QString inside = space.match(text).captured(1);
-            for (auto found = type.globalMatch(text); found.hasNext();)
-                definitions[inside + QStringLiteral("::") + found.next().captured(1)].append(source.path);
+            for (auto found = type.globalMatch(text); found.hasNext();) {
+                const auto one = found.next();
+                definitions[inside + QStringLiteral("::") + one.captured(1) + one.captured(2)].append(source.path);
+            }
         }
         QVERIFY(definitions.size() > 200);
         QStringList found;

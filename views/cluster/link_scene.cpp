@@ -17,7 +17,7 @@ namespace {
 constexpr double kReached = 0.98; // of a limit: as good as all of it
 
 /// "36.0 ms" -> "36 ms": a label has no room for zeros that say nothing.
-QString trimmed(QString number)
+QString withoutZeros(QString number)
 {
     static const QRegularExpression zeros(QStringLiteral("\\.0+(?= )|(\\.\\d*?[1-9])0+(?= )"));
     return number.replace(zeros, QStringLiteral("\\1"));
@@ -25,8 +25,9 @@ QString trimmed(QString number)
 
 QString rateText(double gbps)
 {
-    return gbps < 1000 ? trimmed(formatGbps(gbps))
-                       : trimmed(QLocale(QLocale::English).toString(gbps / 1000, 'f', 1) + QStringLiteral(" Tbps"));
+    return gbps < 1000
+        ? withoutZeros(formatGbps(gbps))
+        : withoutZeros(QLocale(QLocale::English).toString(gbps / 1000, 'f', 1) + QStringLiteral(" Tbps"));
 }
 
 QString wholePercent(double share)
@@ -36,7 +37,7 @@ QString wholePercent(double share)
 
 QString roundTrip(const WanLink &link)
 {
-    return trimmed(formatSeconds(link.rttMs * 1e-3));
+    return withoutZeros(formatSeconds(link.rttMs * 1e-3));
 }
 
 /// The evaluation's own word for the limit, where it has one.

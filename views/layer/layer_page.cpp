@@ -204,8 +204,7 @@ void LayerPage::renew()
         column->setContentsMargins(0, 0, 0, 0);
         column->setSpacing(0);
         column->addWidget(line(figure.name, Ink::Muted, -1));
-        const bool isBare = figure.name == tr("Exposed") && timesOf(*m_layer, m_pass).exposed.value > 0;
-        column->addWidget(line(figure.value, isBare ? Ink::Warning : Ink::Text, 4, QFont::DemiBold));
+        column->addWidget(line(figure.value, figure.isWarning ? Ink::Warning : Ink::Text, 4, QFont::DemiBold));
         column->addWidget(line(figure.note, Ink::Faint, -2));
         m_figureRow->addWidget(cell);
     }

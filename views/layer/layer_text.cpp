@@ -219,7 +219,7 @@ std::vector<LayerFigure> layerFigures(const LayerTimes &times)
     return {
         { layerText("Layer"), formatSeconds(times.total.value), layerText("from its first kernel to its last") },
         { layerText("Exposed"), formatSeconds(times.exposed.value),
-            layerText("%1 · nothing computes").arg(share(times.exposed)) },
+            layerText("%1 · nothing computes").arg(share(times.exposed)), times.exposed.value > 0 },
         { layerText("Computing"), formatSeconds(times.computing.value), share(times.computing) },
         { layerText("Dispatch"), formatSeconds(times.dispatch.value), layerText("from begin to end") },
         { layerText("Combine"), formatSeconds(times.combine.value), layerText("from begin to end") },

@@ -30,6 +30,7 @@ namespace trainyard {
 
 struct LayerFigure {
     QString name, value, note;
+    bool isWarning = false; // time that could be less
 };
 /// Total, what of it is exposed, computing, both exchanges.
 [[nodiscard]] std::vector<LayerFigure> layerFigures(const LayerTimes &times);

@@ -5,7 +5,6 @@
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/base/text_table.h"
-#include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/metric_rows.h"
 #include "core/facts/plan/plan_diff.h"

@@ -153,10 +153,10 @@ std::string linkTable(const Evaluation &evaluation)
         const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
         const bool isUsed = use.tcpConnections > 0;
         html += "<tr>" + cell(link.between[0] + " \u2013 " + link.between[1]) + cell(plainText(link.rttMs) + " ms")
-            + cell(plainText(link.capacityGbps) + " Gbps") + cell(bytesText(use.bytes[0]))
-            + cell(bytesText(use.bytes[1])) + cell(percentText(use.usableUtilization)) + cell(toString(use.limit))
+            + cell(gbpsText(link.capacityGbps)) + cell(bytesText(use.bytes[0])) + cell(bytesText(use.bytes[1]))
+            + cell(percentText(use.usableUtilization)) + cell(toString(use.limit))
             + cell(isUsed ? std::to_string(use.tcpConnections) : "\u2013")
-            + cell(isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013") + "</tr>";
+            + cell(isUsed ? gbpsText(use.nodePairGbps) : "\u2013") + "</tr>";
     }
     return html + "</table>";
 }

@@ -57,22 +57,6 @@ std::size_t lastToEnd(const JobMetrics &jobs)
 
 } // namespace
 
-DurationUnit durationUnit(double seconds)
-{
-    constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
-    if (!(seconds >= 10 * kMinute))
-        return {};
-    return seconds < 2 * kHour ? DurationUnit { kMinute, "min" }
-        : seconds < 3 * kDay   ? DurationUnit { kHour, "h" }
-                               : DurationUnit { kDay, "days" };
-}
-
-std::string durationText(double seconds)
-{
-    const DurationUnit unit = durationUnit(seconds);
-    return unit.seconds > 1 ? plainText(seconds / unit.seconds) + " " + unit.name : secondsText(seconds);
-}
-
 JobCounts countsOf(const JobMetrics &jobs)
 {
     JobCounts counts;

@@ -11,15 +11,6 @@
 
 namespace trainyard {
 
-/// In which a time is told that may be days.
-struct DurationUnit {
-    double seconds = 1;
-    const char *name = "s";
-};
-[[nodiscard]] DurationUnit durationUnit(double seconds);
-/// "41.2 s", "40.1 min", "5.40 h", "3.10 days": below ten minutes seconds, as elsewhere.
-[[nodiscard]] std::string durationText(double seconds);
-
 struct JobCounts {
     int jobs = 0, run = 0, paused = 0, cannotRun = 0;
     int late = 0; // of those that run, what ends after its deadline

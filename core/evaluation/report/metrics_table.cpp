@@ -126,8 +126,7 @@ std::string wanPart(const Evaluation &evaluation)
         const bool isUsed = use.tcpConnections > 0;
         table.add({ link.between[0] + " \u2013 " + link.between[1], bytesText(use.totalBytes()),
             percentText(use.usableUtilization), toString(use.limit),
-            isUsed ? std::to_string(use.tcpConnections) : "\u2013",
-            isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013" });
+            isUsed ? std::to_string(use.tcpConnections) : "\u2013", isUsed ? gbpsText(use.nodePairGbps) : "\u2013" });
     }
     return "\n" + table.text();
 }

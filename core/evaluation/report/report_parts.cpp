@@ -74,7 +74,7 @@ std::string busiestLimit(const Evaluation &evaluation)
 {
     const WanLinkUse *busiest = busiestLink(evaluation.metrics);
     return busiest && busiest->limit != WanLimit::None
-        ? std::string("bound by ") + toString(busiest->limit) + ", " + plainText(busiest->limitGbps) + " Gbps"
+        ? std::string("bound by ") + toString(busiest->limit) + ", " + gbpsText(busiest->limitGbps)
         : std::string();
 }
 

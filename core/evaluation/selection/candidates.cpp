@@ -4,6 +4,7 @@
 #include "core/evaluation/selection/candidates_internal.h"
 #include "core/facts/cluster/wan.h"
 #include "core/iteration/layouts/search_times.h"
+#include "core/iteration/placement/as_placed.h"
 
 #include <algorithm>
 #include <limits>
@@ -30,9 +31,7 @@ Plan openPlan(const Workload &workload, int data, const SelectionOptions &option
 
 PlanPtr pinnedPlan(Plan plan, const std::vector<DatacenterBlock> &blocks)
 {
-    for (const DatacenterBlock &block : blocks)
-        plan.placement.stages.push_back(
-            { plan.cluster.datacenters[std::size_t(block.datacenter)].id, block.stages, {} });
+    pinStages(plan, blocks);
     return std::make_shared<const Plan>(std::move(plan));
 }
 

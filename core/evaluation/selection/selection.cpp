@@ -7,6 +7,7 @@
 #include "core/iteration/cost/wan/wan_codec.h"
 #include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
+#include "core/iteration/placement/as_placed.h"
 #include "core/iteration/placement/stage_source.h"
 
 #include <algorithm>
@@ -22,19 +23,6 @@ const Error kCancelled { ErrorCode::Cancelled, {}, "cancelled", {} };
 double tokensOf(const Plan &plan)
 {
     return double(plan.workload.globalBatch) * plan.workload.sequenceLength;
-}
-
-std::vector<DatacenterBlock> blocksOf(const Layout &layout)
-{
-    std::vector<DatacenterBlock> blocks;
-    if (layout.mode == PlacementMode::DataAcross || layout.classes.empty())
-        return blocks;
-    for (const StageLocation &location : layout.classes.front().locations) {
-        if (blocks.empty() || blocks.back().datacenter != location.datacenter)
-            blocks.push_back({ location.datacenter, 0 });
-        ++blocks.back().stages;
-    }
-    return blocks;
 }
 
 bool isAnswer(const SelectionOption &option)
@@ -124,7 +112,8 @@ private:
         const Layout &layout = (*answer)->layout;
         if (layout.data == 0)
             return {}; // nothing is placed now; there may be options all the same
-        current.blocks = blocksOf(layout);
+        if (layout.mode != PlacementMode::DataAcross && !layout.classes.empty())
+            current.blocks = blocksOf(layout.classes.front());
         fillPlaced(current, **answer);
         m_current = std::move(current);
         return {};

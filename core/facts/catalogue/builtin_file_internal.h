@@ -21,13 +21,13 @@ namespace trainyard {
 
 /// `read`: from the file's JSON and its sources, and a list that takes its faults.
 template <class T>
-[[nodiscard]] T readBuiltinFile(const char *name, T (*read)(const Json &, const SourceTable &, Errors &))
+[[nodiscard]] T readBuiltinFile(const char *name, T (*read)(const CatalogueJson &, const Citations &, Errors &))
 {
     const auto text = builtinText(name);
-    const Expected<Json> json = text ? parseJson(*text, name) : std::unexpected(text.error());
+    const Expected<CatalogueJson> json = text ? parseJson(*text, name) : std::unexpected(text.error());
     if (!json)
         return orAbort<T>(std::unexpected(Errors { json.error() }));
-    SourceTable sources;
+    Citations sources;
     for (const auto &[id, entry] : json->at("sources").items())
         sources[id] = entry.value("title", "") + ", " + entry.value("date", "");
     Errors errors;

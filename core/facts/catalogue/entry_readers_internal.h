@@ -32,7 +32,7 @@ struct KernelFamily {
 /// One family's object, or the kernel objects of a plan's inline GPU.
 [[nodiscard]] KernelFamily readKernelFamily(ObjectReader &reader);
 /// The keys of a curve with their figures, as readKernelFamily takes them.
-[[nodiscard]] Json kernelFamilyJson(const KernelFamily &family);
+[[nodiscard]] CatalogueJson kernelFamilyJson(const KernelFamily &family);
 [[nodiscard]] KernelFamily kernelFamily(const GpuSpec &gpu);
 void setKernelFamily(GpuSpec &gpu, const KernelFamily &family);
 /// "measured", "same family", "spec sheet"; reports anything else.

@@ -42,12 +42,12 @@ void readPeaks(ObjectReader &reader, GpuSpec &gpu)
         reader.fault("peak_tflops", "peak_tflops names no precision", "at least one of fp32, fp16, bf16");
 }
 
-Json figureJson(double value, const GpuSpec &gpu, const std::string &key)
+CatalogueJson figureJson(double value, const GpuSpec &gpu, const std::string &key)
 {
     const auto source = gpu.sources.find(key);
     if (source == gpu.sources.end())
         return value;
-    return Json::array({ value, source->second });
+    return CatalogueJson::array({ value, source->second });
 }
 
 } // namespace
@@ -70,7 +70,7 @@ GpuSpec readGpu(ObjectReader &reader)
     double domain = gpu.linkDomain;
     reader.figure("link_domain", domain, { 1, 1e5 });
     gpu.linkDomain = static_cast<int>(domain);
-    if (const Json *kernels = reader.raw("kernels"); kernels && kernels->is_object()) {
+    if (const CatalogueJson *kernels = reader.raw("kernels"); kernels && kernels->is_object()) {
         ObjectReader nested = reader.object("kernels");
         setKernelFamily(gpu, readKernelFamily(nested));
         nested.rejectUnknownKeys();
@@ -83,7 +83,7 @@ GpuSpec readGpu(ObjectReader &reader)
 std::string formatGpu(const GpuSpec &gpu)
 {
     const GpuSpec defaults;
-    Json object = Json::object();
+    CatalogueJson object = CatalogueJson::object();
     const auto text = [&](const char *key, const std::string &value) {
         if (!value.empty())
             object[key] = value;
@@ -92,7 +92,7 @@ std::string formatGpu(const GpuSpec &gpu)
     text("name", gpu.name);
     text("vendor", gpu.vendor);
     text("architecture", gpu.architecture);
-    Json peaks = Json::object();
+    CatalogueJson peaks = CatalogueJson::object();
     for (std::size_t i = 0; i < kPrecisionCount; ++i) {
         const std::string key = std::string("peak_tflops.") + kPrecisionKeys[i];
         if (gpu.peakTflops[i] > 0 || gpu.sources.contains(key))

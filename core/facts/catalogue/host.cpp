@@ -6,7 +6,7 @@ namespace trainyard {
 
 namespace {
 
-HostSpec readHost(const Json &content, const SourceTable &sources, Errors &errors)
+HostSpec readHost(const CatalogueJson &content, const Citations &sources, Errors &errors)
 {
     HostSpec host;
     double adam = 0, turns = 0;

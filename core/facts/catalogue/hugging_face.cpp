@@ -62,7 +62,7 @@ const Family *findFamily(const std::string &type)
 
 class ConfigReader {
 public:
-    ConfigReader(const Json &config, const std::string &where, Errors &errors)
+    ConfigReader(const CatalogueJson &config, const std::string &where, Errors &errors)
         : m_reader(config, where, errors)
     {
     }
@@ -157,7 +157,7 @@ void ConfigReader::readExperts(ModelSpec &model, const std::string &type)
             model.sharedExpertFfn = static_cast<int>(width);
     }
     model.denseLayers = count({ "first_k_dense_replace" }, { 0, 10000 });
-    if (const Json *dense = m_reader.raw("mlp_only_layers"); dense && dense->is_array())
+    if (const CatalogueJson *dense = m_reader.raw("mlp_only_layers"); dense && dense->is_array())
         model.denseLayers = std::max(model.denseLayers, static_cast<int>(std::min<std::size_t>(dense->size(), 10000)));
     model.expertLayerStep =
         std::max(1, count({ "moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step" }, { 1, 1000 }));
@@ -176,12 +176,12 @@ void ConfigReader::readExperts(ModelSpec &model, const std::string &type)
 /// Where the file lists the kind of each layer; a window that it states without such a list is often switched off.
 void ConfigReader::readWindow(ModelSpec &model)
 {
-    const Json *kinds = m_reader.raw("layer_types");
+    const CatalogueJson *kinds = m_reader.raw("layer_types");
     const int window = count({ "sliding_window", "attention_chunk_size" }, { 1, 1e8 });
     if (!kinds || !kinds->is_array() || window == 0)
         return;
     const auto windowed = std::ranges::count_if(
-        *kinds, [](const Json &kind) { return kind == "sliding_attention" || kind == "chunked_attention"; });
+        *kinds, [](const CatalogueJson &kind) { return kind == "sliding_attention" || kind == "chunked_attention"; });
     if (windowed == 0)
         return;
     model.attentionWindow = window;
@@ -231,10 +231,10 @@ void ConfigReader::refuseOtherKinds()
 /// Layers that keep a state of one size instead of attending to what came before.
 int ConfigReader::linearLayers()
 {
-    const Json *kinds = m_reader.raw("layer_types");
+    const CatalogueJson *kinds = m_reader.raw("layer_types");
     if (!kinds || !kinds->is_array())
         return 0;
-    return int(std::ranges::count_if(*kinds, [](const Json &kind) { return kind == "linear_attention"; }));
+    return int(std::ranges::count_if(*kinds, [](const CatalogueJson &kind) { return kind == "linear_attention"; }));
 }
 
 ModelSpec ConfigReader::read(std::optional<bool> outerTied)

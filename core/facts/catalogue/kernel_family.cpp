@@ -64,9 +64,10 @@ template <class Curve, std::size_t count> Curve readCurve(ObjectReader reader, c
     return curve;
 }
 
-template <class Curve, std::size_t count> Json curveJson(const Curve &curve, const CurveField<Curve> (&fields)[count])
+template <class Curve, std::size_t count>
+CatalogueJson curveJson(const Curve &curve, const CurveField<Curve> (&fields)[count])
 {
-    Json json = Json::object();
+    CatalogueJson json = CatalogueJson::object();
     for (const auto &field : fields)
         json[field.key] = curve.*field.figure;
     if constexpr (requires { curve.evidence; })
@@ -136,9 +137,9 @@ KernelFamily readKernelFamily(ObjectReader &reader)
     return family;
 }
 
-Json kernelFamilyJson(const KernelFamily &family)
+CatalogueJson kernelFamilyJson(const KernelFamily &family)
 {
-    Json json = Json::object();
+    CatalogueJson json = CatalogueJson::object();
     for (const GemmFormat &format : kGemmFormats)
         json["gemm"][format.key] = curveJson(family.*format.curve, kGemmFields);
     for (const GemmFormat &format : kGroupedFormats)

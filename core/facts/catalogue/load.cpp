@@ -15,15 +15,15 @@ using ReadText = std::function<Expected<std::string>(const std::string &fileName
 
 struct SourcedFile {
     std::string name; // for messages
-    Json content = Json::object();
-    SourceTable sources;
+    CatalogueJson content = CatalogueJson::object();
+    Citations sources;
 };
 
 SourcedFile openFile(const std::string &name, const ReadText &readText, Errors &errors)
 {
-    SourcedFile file { name, Json::object(), {} };
+    SourcedFile file { name, CatalogueJson::object(), {} };
     const auto text = readText(name);
-    const Expected<Json> json = text ? parseJson(*text, name) : std::unexpected(text.error());
+    const Expected<CatalogueJson> json = text ? parseJson(*text, name) : std::unexpected(text.error());
     if (!json) {
         errors.push_back(json.error());
         return file;
@@ -31,7 +31,7 @@ SourcedFile openFile(const std::string &name, const ReadText &readText, Errors &
     file.content = *json;
     ObjectReader reader(file.content, name + ": ", errors);
     reader.require("sources", "an object of source id -> {\"title\", \"date\"}");
-    const Json *table = reader.raw("sources");
+    const CatalogueJson *table = reader.raw("sources");
     if (!table || !table->is_object())
         return file;
     for (const auto &[id, value] : table->items()) {
@@ -181,8 +181,8 @@ SourcedFile openStacks(const ReadText &readText, Errors &errors)
     stacks.sources.insert(times.sources.begin(), times.sources.end());
     if (!stacks.content.contains("stacks") || !times.content.contains("stacks"))
         return stacks; // readList names what is missing
-    for (Json &stack : stacks.content["stacks"]) {
-        for (const Json &fitted : times.content["stacks"]) {
+    for (CatalogueJson &stack : stacks.content["stacks"]) {
+        for (const CatalogueJson &fitted : times.content["stacks"]) {
             if (!stack.is_object() || !fitted.is_object() || fitted.value("id", "") != stack.value("id", " "))
                 continue;
             for (const auto &[key, value] : fitted.items())

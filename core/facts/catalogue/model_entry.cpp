@@ -65,7 +65,7 @@ void readAttention(ObjectReader &reader, ModelSpec &model)
 {
     std::string kind;
     reader.text("attention", kind);
-    const Json *latent = reader.raw("latent");
+    const CatalogueJson *latent = reader.raw("latent");
     if (kind == "latent" || kind == "mla" || (kind.empty() && latent)) {
         model.attention = AttentionKind::Latent;
         reader.require("latent", "the ranks and head sizes of latent attention, {\"kv_rank\": 512, …}");
@@ -150,7 +150,7 @@ ModelSpec readModel(ObjectReader &reader)
 std::string formatModel(const ModelSpec &model)
 {
     const ModelSpec defaults;
-    Json object = Json::object();
+    CatalogueJson object = CatalogueJson::object();
     for (const auto &[key, value] :
         { std::pair { "id", model.id }, { "name", model.name }, { "source", model.source } }) {
         if (!value.empty())

@@ -77,11 +77,11 @@ ExpertKernels readExperts(ObjectReader reader)
     return experts;
 }
 
-NetworkFile readNetworkFile(const Json &content, const SourceTable &sources, Errors &errors)
+NetworkFile readNetworkFile(const CatalogueJson &content, const Citations &sources, Errors &errors)
 {
     NetworkFile file;
     ObjectReader root(content, "network.json: ", errors, &sources);
-    const Json &links = content.at("links");
+    const CatalogueJson &links = content.at("links");
     file.network.device =
         readLinkClass(ObjectReader(links.at("device"), "network.json: /links/device", errors, &sources));
     file.network.pcie = readLinkClass(ObjectReader(links.at("pcie"), "network.json: /links/pcie", errors, &sources));

@@ -11,13 +11,13 @@ namespace trainyard {
 
 namespace {
 
-const Json kEmptyObject = Json::object();
+const CatalogueJson kEmptyObject = CatalogueJson::object();
 
-std::string shownJson(const Json &value)
+std::string shownJson(const CatalogueJson &value)
 {
     if (value.is_structured()) // not to write down what may be megabytes
         return value.is_object() ? "an object" : "a list of " + std::to_string(value.size());
-    return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return shortened(value.dump(-1, ' ', false, CatalogueJson::error_handler_t::replace));
 }
 
 std::string shownRange(Range range)
@@ -27,9 +27,9 @@ std::string shownRange(Range range)
 
 } // namespace
 
-Expected<Json> parseJson(std::string_view text, const std::string &where)
+Expected<CatalogueJson> parseJson(std::string_view text, const std::string &where)
 {
-    auto document = detail::parsedJson<Json>(text, where);
+    auto document = detail::parsedJson<CatalogueJson>(text, where);
     if (document)
         return *std::move(document);
     Error first = std::move(document.error().front());
@@ -38,7 +38,7 @@ Expected<Json> parseJson(std::string_view text, const std::string &where)
     return std::unexpected(std::move(first));
 }
 
-ObjectReader::ObjectReader(const Json &object, std::string where, Errors &errors, const SourceTable *table)
+ObjectReader::ObjectReader(const CatalogueJson &object, std::string where, Errors &errors, const Citations *table)
     : m_object(object.is_object() ? object : kEmptyObject)
     , m_where(std::move(where))
     , m_errors(errors)
@@ -54,7 +54,7 @@ bool ObjectReader::has(const std::string &key) const
     return found != m_object.end() && !found->is_null();
 }
 
-const Json *ObjectReader::raw(const std::string &key)
+const CatalogueJson *ObjectReader::raw(const std::string &key)
 {
     m_asked.insert(key);
     return has(key) ? &m_object.at(key) : nullptr;
@@ -75,7 +75,7 @@ void ObjectReader::require(const std::string &key, const std::string &right)
 
 void ObjectReader::text(const std::string &key, std::string &target)
 {
-    const Json *value = raw(key);
+    const CatalogueJson *value = raw(key);
     if (!value)
         return;
     if (!value->is_string())
@@ -85,7 +85,7 @@ void ObjectReader::text(const std::string &key, std::string &target)
 
 void ObjectReader::flag(const std::string &key, bool &target)
 {
-    const Json *value = raw(key);
+    const CatalogueJson *value = raw(key);
     if (!value)
         return;
     if (!value->is_boolean())
@@ -109,9 +109,9 @@ std::string ObjectReader::resolveSource(const std::string &key, const std::strin
     return id;
 }
 
-const Json *ObjectReader::number(const std::string &key)
+const CatalogueJson *ObjectReader::number(const std::string &key)
 {
-    const Json *value = raw(key);
+    const CatalogueJson *value = raw(key);
     if (!value)
         return nullptr;
     if (value->is_array() && value->size() == 2 && (*value)[0].is_number() && (*value)[1].is_string()) {
@@ -127,7 +127,7 @@ const Json *ObjectReader::number(const std::string &key)
 
 void ObjectReader::figure(const std::string &key, double &target, Range range)
 {
-    const Json *value = number(key);
+    const CatalogueJson *value = number(key);
     if (!value)
         return;
     const double found = value->get<double>();
@@ -138,7 +138,7 @@ void ObjectReader::figure(const std::string &key, double &target, Range range)
 
 void ObjectReader::count(const std::string &key, int &target, Range range)
 {
-    const Json *value = raw(key);
+    const CatalogueJson *value = raw(key);
     if (!value)
         return;
     const double found = value->is_number() ? value->get<double>() : std::numeric_limits<double>::quiet_NaN();
@@ -149,7 +149,7 @@ void ObjectReader::count(const std::string &key, int &target, Range range)
 
 ObjectReader ObjectReader::object(const std::string &key)
 {
-    const Json *value = raw(key);
+    const CatalogueJson *value = raw(key);
     return { value ? *value : kEmptyObject, m_where + "/" + key, m_errors, m_table };
 }
 

@@ -11,8 +11,8 @@
 
 namespace trainyard {
 
-using Json = nlohmann::json;
-using SourceTable = std::map<std::string, std::string, std::less<>>; // id -> "title, date"
+using CatalogueJson = nlohmann::json;
+using Citations = std::map<std::string, std::string, std::less<>>; // id -> "title, date"
 
 struct Range {
     double low = 0, high = 0;
@@ -21,7 +21,7 @@ struct Range {
 class ObjectReader {
 public:
     /// `table` is not null where every figure must name one of its sources.
-    ObjectReader(const Json &object, std::string where, Errors &errors, const SourceTable *table = nullptr);
+    ObjectReader(const CatalogueJson &object, std::string where, Errors &errors, const Citations *table = nullptr);
 
     [[nodiscard]] bool has(const std::string &key) const;
     void text(const std::string &key, std::string &target);
@@ -32,7 +32,7 @@ public:
     void require(const std::string &key, const std::string &right);
     /// The nested object, or an empty one where it is absent.
     [[nodiscard]] ObjectReader object(const std::string &key);
-    [[nodiscard]] const Json *raw(const std::string &key);
+    [[nodiscard]] const CatalogueJson *raw(const std::string &key);
 
     void fault(const std::string &key, std::string what, std::string right, ErrorCode code = ErrorCode::BadValue);
     /// Reports the keys that nothing has asked for, each with the nearest of those that were.
@@ -45,17 +45,17 @@ public:
     [[nodiscard]] std::string resolveSource(const std::string &key, const std::string &id);
 
 private:
-    [[nodiscard]] const Json *number(const std::string &key);
+    [[nodiscard]] const CatalogueJson *number(const std::string &key);
 
-    const Json &m_object;
+    const CatalogueJson &m_object;
     std::string m_where;
     Errors &m_errors;
-    const SourceTable *m_table;
+    const Citations *m_table;
     std::set<std::string, std::less<>> m_asked;
     std::map<std::string, std::string> m_sources;
 };
 
 /// Parses JSON text; the first fault, with line and column.
-[[nodiscard]] Expected<Json> parseJson(std::string_view text, const std::string &where);
+[[nodiscard]] Expected<CatalogueJson> parseJson(std::string_view text, const std::string &where);
 
 } // namespace trainyard

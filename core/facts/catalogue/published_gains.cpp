@@ -7,7 +7,7 @@ namespace trainyard {
 
 namespace {
 
-PublishedExpertGains readGainsFile(const Json &content, const SourceTable &sources, Errors &errors)
+PublishedExpertGains readGainsFile(const CatalogueJson &content, const Citations &sources, Errors &errors)
 {
     PublishedExpertGains gains;
     ObjectReader reader(content.at("traffic_aware"), "expert_gains.json: /traffic_aware", errors, &sources);

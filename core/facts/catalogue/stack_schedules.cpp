@@ -11,7 +11,7 @@ namespace {
 
 using Schedules = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-Schedules readSchedules(const Json &content, const SourceTable &sources, Errors &errors)
+Schedules readSchedules(const CatalogueJson &content, const Citations &sources, Errors &errors)
 {
     Schedules schedules;
     for (const auto &[stack, entry] : content.at("stacks").items()) {

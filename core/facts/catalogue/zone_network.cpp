@@ -50,8 +50,8 @@ ZonePrice readPrice(ObjectReader &reader)
 }
 
 template <class Entry>
-std::vector<Entry> readAll(const Json &list, const std::string &where, const SourceTable &sources, Errors &errors,
-    Entry (*read)(ObjectReader &))
+std::vector<Entry> readAll(const CatalogueJson &list, const std::string &where, const Citations &sources,
+    Errors &errors, Entry (*read)(ObjectReader &))
 {
     std::vector<Entry> entries;
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -62,10 +62,10 @@ std::vector<Entry> readAll(const Json &list, const std::string &where, const Sou
     return entries;
 }
 
-std::vector<ZoneNetwork> readZonesFile(const Json &content, const SourceTable &sources, Errors &errors)
+std::vector<ZoneNetwork> readZonesFile(const CatalogueJson &content, const Citations &sources, Errors &errors)
 {
     std::vector<ZoneNetwork> networks;
-    for (const Json &given : content.at("networks")) {
+    for (const CatalogueJson &given : content.at("networks")) {
         const std::string where = "zones.json: /networks/" + std::to_string(networks.size());
         networks.push_back({ given.at("id"), given.at("name"),
             readAll(given.at("machines"), where + "/machines", sources, errors, &readMachine),

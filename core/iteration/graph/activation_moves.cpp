@@ -116,7 +116,7 @@ void ActivationMoves::waitForStores(GraphBuilder &builder, int device) const
 void ActivationMoves::waitForLoads(GraphBuilder &builder, int device) const
 {
     const Queues &queues = m_queues[static_cast<std::size_t>(device)];
-    const auto from = [](const Moment &moment) {
+    const auto from = [](const TaskEvent &moment) {
         return moment.isStart ? GraphBuilder::From::Start : GraphBuilder::From::End;
     };
     const bool isInOrder = m_.keepsOrder(device);
@@ -130,7 +130,8 @@ void ActivationMoves::waitForLoads(GraphBuilder &builder, int device) const
             builder.after(task, load.turn.task, kNoLag, from(load.turn));
         if (!isInOrder) {
             const PlacedOp &backward = m_.placed[static_cast<std::size_t>(device)][load.backward];
-            const Moment &gradient = m_gradientBegins[m_.cell(m_.stageOf[backward.slot] + 1, backward.op->microBatch)];
+            const TaskEvent &gradient =
+                m_gradientBegins[m_.cell(m_.stageOf[backward.slot] + 1, backward.op->microBatch)];
             builder.after(task, gradient.task, kNoLag, from(gradient));
         }
         builder.after(load.user, task++);

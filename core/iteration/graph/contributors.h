@@ -131,7 +131,8 @@ private:
     ClassTasks &m_;
     std::vector<std::uint32_t> m_first; // [slot]: class of the first segment's store; its load follows
     std::vector<Queues> m_queues; // [device]
-    std::vector<Moment> m_gradientBegins; // [cell]: of the operation that makes it; where devices decide while they run
+    std::vector<TaskEvent>
+        m_gradientBegins; // [cell]: of the operation that makes it; where devices decide while they run
 };
 
 /// Rows of states off the GPU, for which nothing waits.

@@ -111,7 +111,7 @@ private:
     /// At the end of the task before the one that turns to a group `ahead` places before it; the first groups before
     /// the last task of the operation before. What an operation that is not cut needs is asked for as a whole when the
     /// operation before it begins.
-    [[nodiscard]] Moment askInOrder(std::size_t place, std::size_t group) const
+    [[nodiscard]] TaskEvent askInOrder(std::size_t place, std::size_t group) const
     {
         const PlacedOp &at = m_ops[place];
         const std::uint32_t first = m_ops.front().task;
@@ -132,7 +132,7 @@ private:
         return { before > first ? before - 1 : kNoSpan, false };
     }
 
-    [[nodiscard]] Moment askAtRunTime(std::size_t place, std::size_t group, const PlacedOp *recomputation) const
+    [[nodiscard]] TaskEvent askAtRunTime(std::size_t place, std::size_t group, const PlacedOp *recomputation) const
     {
         const PlacedOp &at = m_ops[place];
         if (const auto ahead = std::size_t(m_device.ahead); group >= ahead) {
@@ -141,7 +141,7 @@ private:
                 : recomputation && head == recomputation->task ? recomputation
                                                                : nullptr;
             if (!begins || head != m_heads[group])
-                return begins ? beginOf(*begins) : Moment { head - 1, false };
+                return begins ? beginOf(*begins) : TaskEvent { head - 1, false };
             // What its recomputation needs at once is needed with the group ahead: asked for like that one, or it would
             // wait for itself.
         }

@@ -20,14 +20,14 @@ struct PlacedOp {
 };
 
 /// The start or the end of a task.
-struct Moment {
+struct TaskEvent {
     std::uint32_t task = kNoSpan;
     bool isStart = false;
 };
 /// Of an operation that is not cut, its end.
-[[nodiscard]] inline Moment beginOf(const PlacedOp &op)
+[[nodiscard]] inline TaskEvent beginOf(const PlacedOp &op)
 {
-    return op.isCut ? Moment { op.task, true } : Moment { op.last, false };
+    return op.isCut ? TaskEvent { op.task, true } : TaskEvent { op.last, false };
 }
 
 [[nodiscard]] constexpr bool isRecomputation(SegmentWork work)
@@ -90,7 +90,7 @@ struct DeviceMoves {
     /// next virtual stage begins its backward of the same micro-batch.
     struct Load {
         std::uint32_t store, backward, user;
-        Moment turn;
+        TaskEvent turn;
     };
     std::vector<Store> stores; // in the order of the forwards
     std::vector<Load> loads; // in the order in which they are asked for

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/prefill/trace_file.h"
 
+#include "core/base/ascii_text.h"
 #include "core/base/printable.h"
 #include "core/base/text_file.h"
 
@@ -17,16 +18,6 @@ constexpr const char *kHeader = "time_s,prompt_tokens";
 constexpr std::size_t kMostErrors = 20;
 constexpr double kLatest = 9e9; // seconds: what the ticks hold
 constexpr int kMostTokens = 100'000'000;
-
-std::string_view trimmed(std::string_view text)
-{
-    const auto isBlank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-    while (!text.empty() && isBlank(text.front()))
-        text.remove_prefix(1);
-    while (!text.empty() && isBlank(text.back()))
-        text.remove_suffix(1);
-    return text;
-}
 
 template <class Number> std::optional<Number> number(std::string_view text)
 {

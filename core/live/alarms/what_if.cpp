@@ -5,6 +5,7 @@
 #include "core/base/words.h"
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/facts/cluster/edits.h"
+#include "core/iteration/placement/as_placed.h"
 #include "core/live/alarms/restart.h"
 #include "core/live/alarms/sentences.h"
 #include "core/live/alarms/what_if_plans.h"
@@ -106,7 +107,7 @@ private:
 
     [[nodiscard]] Plan measured() const
     {
-        Plan plan = asPlaced(m_evaluation);
+        Plan plan = asPlaced(*m_evaluation.plan, m_evaluation.layout);
         for (const MeasuredLink &link : m_links)
             setMeasured(plan, link, m_evaluation);
         return plan;
@@ -148,7 +149,7 @@ private:
         made.kind = WhatIfKind::LinkStays;
         made.question = "What if the link " + linkText(link.a, link.b) + " stays like this?";
         made.change = changeOf(link, m_cluster);
-        Plan plan = asPlaced(m_evaluation);
+        Plan plan = asPlaced(*m_evaluation.plan, m_evaluation.layout);
         setMeasured(plan, link, m_evaluation);
         made.plan = shared(std::move(plan));
         made.why = "Both directions at the slower one's rate; placement as it is";

@@ -22,13 +22,6 @@ std::string whyNot(const Evaluation &evaluation)
     return "no step of it can be told";
 }
 
-std::string durationText(double seconds)
-{
-    if (seconds < 5400)
-        return seconds < 90 ? secondsText(seconds) : plainText(seconds / 60) + " min";
-    return seconds < 2 * 86400 ? plainText(seconds / 3600) + " h" : plainText(seconds / 86400) + " days";
-}
-
 } // namespace
 
 WhatIfAnswer answerOf(const WhatIf &asked, const Evaluation &staying, const Evaluation &changed)

@@ -14,47 +14,13 @@ namespace trainyard::watch {
 
 namespace {
 
-std::vector<DatacenterBlock> blocksOf(const PipelineClass &pipelines)
-{
-    std::vector<DatacenterBlock> blocks;
-    for (const StageLocation &location : pipelines.locations) {
-        if (blocks.empty() || blocks.back().datacenter != location.datacenter)
-            blocks.push_back({ location.datacenter, 0 });
-        ++blocks.back().stages;
-    }
-    return blocks;
-}
-
 const WanLinkUse *useOf(const Evaluation &evaluation, int link)
 {
     const auto use = std::ranges::find(evaluation.metrics.wanLinks, link, &WanLinkUse::link);
     return use == evaluation.metrics.wanLinks.end() ? nullptr : &*use;
 }
 
-std::string gbpsText(double bytesPerSecond)
-{
-    return plainText(bytesPerSecond * 8e-9);
-}
-
 } // namespace
-
-Plan asPlaced(const Evaluation &evaluation)
-{
-    Plan plan = *evaluation.plan;
-    const Layout &layout = evaluation.layout;
-    if (layout.data <= 0 || layout.classes.empty())
-        return plan;
-    plan.parallelism.data = layout.data;
-    plan.placement.mode = layout.mode;
-    const std::vector<DatacenterBlock> blocks = blocksOf(layout.classes.front());
-    const bool isOneWay =
-        std::ranges::all_of(layout.classes, [&](const PipelineClass &one) { return blocksOf(one) == blocks; });
-    if (layout.mode == PlacementMode::PipelineAcross && isOneWay && plan.placement.stages.empty())
-        for (const DatacenterBlock &block : blocks)
-            plan.placement.stages.push_back(
-                { plan.cluster.datacenters[static_cast<std::size_t>(block.datacenter)].id, block.stages, {} });
-    return plan;
-}
 
 Plan openPlan(Plan plan)
 {
@@ -124,8 +90,8 @@ void setMeasured(Plan &plan, const MeasuredLink &link, const Evaluation &evaluat
 std::string changeOf(const MeasuredLink &link, const Cluster &cluster)
 {
     const auto label = [&](int at) { return cluster.datacenters[static_cast<std::size_t>(at)].label(); };
-    std::string text = label(link.a) + "–" + label(link.b) + " " + gbpsText(link.bytesPerSecond) + " instead of "
-        + gbpsText(link.planned) + " Gbps per node pair";
+    std::string text = label(link.a) + "–" + label(link.b) + " " + plainText(link.bytesPerSecond * 8e-9)
+        + " instead of " + gbpsText(link.planned * 8e-9) + " per node pair";
     if (link.isLatencyTold)
         text += ", RTT " + secondsText(2 * link.latencySeconds);
     return text;

@@ -1,15 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plans behind questions: a plan that stays as it is placed, with links as they were measured, or without a part of
-// its cluster and placed anew. Each is an ordinary plan that its file keeps. Pure functions.
+// The plans behind questions: a plan with links as they were measured, or without a part of its cluster and placed
+// anew. Each is an ordinary plan that its file keeps. Pure functions.
 
 #include "core/live/alarms/what_if.h"
 
 namespace trainyard::watch {
 
-/// Pinned to its placement: pipelines of which all take the same way through datacenters by blocks, others by their
-/// mode alone. Degrees as they are.
-[[nodiscard]] Plan asPlaced(const Evaluation &evaluation);
 /// Free to be placed by whoever evaluates it: mode, blocks and replicas.
 [[nodiscard]] Plan openPlan(Plan plan);
 

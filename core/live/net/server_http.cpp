@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // HTTP/1.1: requests of one peer, one after the other.
+#include "core/base/ascii_text.h"
 #include "core/live/net/credentials.h"
 #include "core/live/net/server_internal.h"
 #include "core/live/net/unpack.h"
@@ -9,7 +10,6 @@
 #include <boost/beast/websocket/rfc6455.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <sstream>
 
@@ -215,12 +215,8 @@ ServerRequest requestOf(const Conversation &talk, RequestParser &parser)
     request.method = std::string(message.method_string());
     request.target = std::string(message.target());
     request.peer = talk.connection->peer;
-    for (const auto &field : message) {
-        std::string name(field.name_string());
-        std::ranges::transform(
-            name, name.begin(), [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-        request.headers[name] = std::string(field.value());
-    }
+    for (const auto &field : message)
+        request.headers[lowered(std::string(field.name_string()))] = std::string(field.value());
     request.headers.erase("authorization"); // checked here, and nobody else's business
     request.body = std::move(parser.get().body());
     return request;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/net/unpack.h"
 
-#include "core/live/ascii_case_internal.h"
+#include "core/base/ascii_text.h"
 
 #include <zlib.h>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/sources/otlp_answers.h"
 
+#include "core/base/ascii_text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 namespace trainyard::live {
@@ -25,13 +26,7 @@ net::ServerAnswer plain(int status, const std::string &text)
 /// "Application/JSON; charset=utf-8" is application/json.
 std::string mediaType(std::string_view header)
 {
-    header = header.substr(0, header.find(';'));
-    while (header.ends_with(' '))
-        header.remove_suffix(1);
-    std::string type(header);
-    std::ranges::transform(
-        type, type.begin(), [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-    return type;
+    return lowered(trimmed(header.substr(0, header.find(';'))));
 }
 
 void appendVarint(std::string &message, std::size_t value)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/sources/prometheus_asks.h"
 
+#include "core/base/ascii_text.h"
 #include "core/base/units.h"
 #include "core/base/words.h"
 #include "core/runs/telemetry/readers/exporter_metrics.h"
@@ -31,10 +32,7 @@ std::string secondsOf(Moment moment)
 
 bool isSelector(std::string_view query)
 {
-    while (!query.empty() && std::isspace(static_cast<unsigned char>(query.front())))
-        query.remove_prefix(1);
-    while (!query.empty() && std::isspace(static_cast<unsigned char>(query.back())))
-        query.remove_suffix(1);
+    query = trimmed(query);
     std::size_t at = 0;
     while (at < query.size() && isNameByte(query[at]))
         ++at;

@@ -13,12 +13,15 @@
 //
 // Values of other axes must not depend on what an axis that is left out has set.
 
+#include "core/planner/score/key_index.h"
 #include "core/planner/space/space.h"
 
 #include <algorithm>
 #include <deque>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace trainyard {
 
@@ -66,56 +69,21 @@ template <class Part> class PartTable {
 public:
     [[nodiscard]] Part *find(std::uint64_t number)
     {
-        if (m_slots.empty())
-            return nullptr;
-        for (std::size_t at = slotOf(number);; at = at + 1 == m_slots.size() ? 0 : at + 1) {
-            const std::uint32_t index = m_slots[at];
-            if (index == kNone)
-                return nullptr;
-            if (m_parts[index].first == number)
-                return &m_parts[index].second;
-        }
+        const std::uint32_t at = m_index.find(number);
+        return at == kNoKey ? nullptr : &m_parts[at];
     }
     /// Of a number that is not there.
     Part &add(std::uint64_t number, Part part)
     {
-        if (2 * (m_parts.size() + 1) > m_slots.size())
-            grow();
-        m_parts.emplace_back(number, std::move(part));
-        put(static_cast<std::uint32_t>(m_parts.size()) - 1);
-        return m_parts.back().second;
+        m_index.add(number);
+        return m_parts.emplace_back(std::move(part));
     }
     [[nodiscard]] std::size_t size() const { return m_parts.size(); }
-    void clear()
-    {
-        m_parts.clear();
-        m_slots.clear();
-    }
+    void clear() { *this = {}; }
 
 private:
-    static constexpr std::uint32_t kNone = 0xffffffffu;
-
-    [[nodiscard]] std::size_t slotOf(std::uint64_t number) const
-    {
-        number = (number ^ (number >> 32)) * 0x9e3779b97f4a7c15u;
-        return static_cast<std::size_t>((number ^ (number >> 29)) & (m_slots.size() - 1));
-    }
-    void put(std::uint32_t index)
-    {
-        std::size_t at = slotOf(m_parts[index].first);
-        while (m_slots[at] != kNone)
-            at = at + 1 == m_slots.size() ? 0 : at + 1;
-        m_slots[at] = index;
-    }
-    void grow()
-    {
-        m_slots.assign(std::max<std::size_t>(64, 2 * m_slots.size()), kNone);
-        for (std::uint32_t i = 0; i < m_parts.size(); ++i)
-            put(i);
-    }
-
-    std::deque<std::pair<std::uint64_t, Part>> m_parts;
-    std::vector<std::uint32_t> m_slots; // a power of two of them
+    KeyIndex<std::uint64_t> m_index;
+    std::deque<Part> m_parts;
 };
 
 } // namespace trainyard

@@ -2,9 +2,9 @@
 #include "core/planner/score/short_order.h"
 
 #include "core/engine/schedule/recompute_state.h"
+#include "core/planner/score/key_index.h"
 
 #include <algorithm>
-#include <bit>
 #include <deque>
 
 namespace trainyard {
@@ -56,27 +56,6 @@ bool isWholeWork(OpWork work)
     return work == OpWork::ForwardWhole || work == OpWork::BackwardWhole || work == OpWork::InputGradWhole;
 }
 
-/// A set of random words, none of them 0.
-class Met {
-public:
-    explicit Met(std::size_t most)
-        : m_words(std::bit_ceil(2 * most + 2), 0)
-    {
-    }
-    [[nodiscard]] bool contains(std::uint64_t word) const { return m_words[at(word)] == word; }
-    void insert(std::uint64_t word) { m_words[at(word)] = word; }
-
-private:
-    [[nodiscard]] std::size_t at(std::uint64_t word) const
-    {
-        std::size_t i = word & (m_words.size() - 1);
-        while (m_words[i] != 0 && m_words[i] != word)
-            i = (i + 1) & (m_words.size() - 1);
-        return i;
-    }
-    std::vector<std::uint64_t> m_words;
-};
-
 /// Which operations of a device stay.
 std::vector<HeldMoment> shortened(const Program &program, int device, bool isRecomputing)
 {
@@ -93,24 +72,27 @@ std::vector<HeldMoment> shortened(const Program &program, int device, bool isRec
         const std::uint64_t word =
             (sums[i] ^ (std::uint64_t(moments[i].work) << 8 | std::uint64_t(moments[i].op.chunk) << 16))
             * 0x9e3779b97f4a7c15u;
-        return (word ^ (word >> 32)) | 1;
+        return word ^ (word >> 32);
     };
-    Met met(moments.size());
+    KeyIndex<std::uint64_t> met(moments.size());
+    const auto isMet = [&](std::size_t i) { return met.find(nameOf(i)) != kNoKey; };
     std::vector<HeldMoment> stay;
     std::size_t blocked = 0; // until there, a round that begins earlier meets something new
     for (std::size_t i = 0; i < moments.size();) {
-        if (i >= blocked && met.contains(nameOf(i))) {
+        const bool isKnown = isMet(i);
+        if (i >= blocked && isKnown) {
             std::size_t j = i;
             do
                 ++j;
-            while (j < moments.size() && sums[j] != sums[i] && met.contains(nameOf(j)));
+            while (j < moments.size() && sums[j] != sums[i] && isMet(j));
             if (sums[j] == sums[i]) {
                 i = j;
                 continue;
             }
             blocked = j;
         }
-        met.insert(nameOf(i));
+        if (!isKnown)
+            met.add(nameOf(i));
         stay.push_back(moments[i++]);
     }
     return stay;

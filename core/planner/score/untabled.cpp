@@ -9,6 +9,7 @@
 #include "core/iteration/layouts/shares.h"
 #include "core/iteration/memory/stage_memory.h"
 #include "core/iteration/placement/activations_leave.h"
+#include "core/iteration/placement/as_placed.h"
 #include "core/iteration/placement/class_workload.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
@@ -37,17 +38,6 @@ std::int64_t tasksOf(const Workload &workload)
     return workload.plan->heterogeneity.isLayered() ? kTasksOfLayeredClass * classes
         : sharesOut(*workload.plan)                 ? kTasksOfDealing + kTasksOfDealtStage * stages
                                                     : kTasksOfStage * stages;
-}
-
-std::vector<DatacenterBlock> blocksOf(const PipelineClass &pipelines)
-{
-    std::vector<DatacenterBlock> blocks;
-    for (const StageLocation at : pipelines.locations) {
-        if (blocks.empty() || blocks.back().datacenter != at.datacenter)
-            blocks.push_back({ at.datacenter, 0 });
-        ++blocks.back().stages;
-    }
-    return blocks;
 }
 
 /// The bound of the only placement, which placements() does not give.

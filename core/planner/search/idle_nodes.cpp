@@ -2,6 +2,7 @@
 #include "core/planner/search/idle_nodes.h"
 
 #include "core/facts/cluster/edits.h"
+#include "core/iteration/placement/as_placed.h"
 #include "core/planner/search/objective.h"
 
 #include <algorithm>
@@ -80,24 +81,6 @@ std::optional<Plan> withoutNodes(const Plan &plan, const PoolNodes &what)
                }));
     });
     return next;
-}
-
-Plan asPlaced(const Plan &plan, const Layout &layout)
-{
-    Plan stated = plan;
-    stated.parallelism.data = layout.data;
-    stated.placement.mode = layout.mode;
-    if (!plan.placement.stages.empty() || layout.mode != PlacementMode::PipelineAcross || layout.classes.size() != 1)
-        return stated;
-    std::vector<StagePin> pins;
-    for (const StageLocation &location : layout.classes.front().locations) {
-        const std::string &id = plan.cluster.datacenters[std::size_t(location.datacenter)].id;
-        if (pins.empty() || pins.back().datacenter != id)
-            pins.push_back({ id, 0, {} });
-        ++pins.back().stages;
-    }
-    stated.placement.stages = std::move(pins);
-    return stated;
 }
 
 namespace {

@@ -21,10 +21,6 @@ struct PoolNodes { // so many nodes of one pool
 /// all pins of stages where one names it, and pins of ranks. Nothing where no GPU would be left.
 [[nodiscard]] std::optional<Plan> withoutNodes(const Plan &plan, const PoolNodes &what);
 
-/// The plan with what its placement's own search came to stated: as many replicas, and where pipelines go across
-/// datacenters their stages.
-[[nodiscard]] Plan asPlaced(const Plan &plan, const Layout &layout);
-
 struct Trimmed {
     PlanPtr plan; // the same plan where nothing could be taken from it
     EvaluationPtr evaluation; // at Depth::Score

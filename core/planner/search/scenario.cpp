@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/search/scenario.h"
 
+#include "core/base/ascii_text.h"
 #include "core/base/printable.h"
 #include "core/base/split_text.h"
 #include "core/base/words.h"

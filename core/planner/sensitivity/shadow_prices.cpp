@@ -5,6 +5,7 @@
 #include "core/evaluation/advice/alternatives.h"
 #include "core/evaluation/memory_fit/headroom_uses.h"
 #include "core/facts/hardware/gpu_name.h"
+#include "core/iteration/placement/as_placed.h"
 #include "core/planner/search/idle_nodes.h"
 #include "core/planner/sensitivity/binding_internal.h"
 #include "core/planner/sensitivity/plan_runs_internal.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // "KEY=V1,V2,…" as an axis: values between commas that no bracket or quote holds, and ranges of numbers.
+#include "core/base/ascii_text.h"
 #include "core/base/split_text.h"
 #include "core/planner/sweep/sweep.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/calibrate/kernel_part.h"
 
+#include "core/base/ascii_text.h"
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 
 namespace trainyard {
@@ -22,8 +23,7 @@ constexpr std::array kMemory { "elementwise", "layer_norm", "layernorm", "rmsnor
 
 CalibratedPart kernelPartOf(std::string_view name)
 {
-    std::string lower(name.substr(0, 512));
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string lower = lowered(name.substr(0, 512));
     const auto has = [&](const auto &words) {
         return std::ranges::any_of(words, [&](const char *word) { return lower.find(word) != std::string::npos; });
     };

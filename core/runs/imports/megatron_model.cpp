@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The model of Megatron's arguments, with Megatron's defaults for what is not told (arguments.py at d98e8a6).
+#include "core/base/ascii_text.h"
 #include "core/runs/imports/draft.h"
 #include "core/runs/imports/megatron_arguments.h"
 
@@ -173,9 +174,7 @@ std::optional<ModelSpec> megatronModel(Draft &draft)
         model.tiedEmbeddings = *tied;
     else
         model.tiedEmbeddings = !told.isOn("untie_embeddings_and_output_weights");
-    std::string norm = told.text("normalization").value_or("LayerNorm");
-    std::ranges::transform(norm, norm.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; });
-    model.layerNorm = norm.find("rms") == std::string::npos;
+    model.layerNorm = lowered(told.text("normalization").value_or("LayerNorm")).find("rms") == std::string::npos;
     model.linearBias = told.flag("add_bias_linear").value_or(!told.isOn("disable_bias_linear"));
     model.queryKeyValueBias = told.isOn("add_qkv_bias") && !model.linearBias;
     const auto dropped = [&](const char *name) { return told.has(name) ? draft.number(name).value_or(0) > 0 : true; };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/ascii_text.h"
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/facts/catalogue/parse.h"
@@ -122,10 +123,7 @@ bool takeFlavor(Draft &draft)
     }
     if (!name || !flavor)
         return false;
-    std::string size = *flavor, family = *name;
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; };
-    std::ranges::transform(size, size.begin(), lower);
-    std::ranges::transform(family, family.begin(), lower);
+    const std::string size = lowered(*flavor), family = lowered(*name);
     std::vector<std::string> ids;
     if (isOfRecipe && !recipe->id.empty())
         ids = { recipe->id };
@@ -167,8 +165,7 @@ void sayParameters(Draft &draft)
 
 const ModelSpec *sameModel(const ModelSpec &model, const Catalogue &catalogue, int padding, std::string_view name)
 {
-    std::string lower(name.substr(0, 1000));
-    std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; });
+    const std::string lower = lowered(name.substr(0, 1000));
     const ModelSpec *found = nullptr;
     for (const ModelSpec &known : catalogue.models) {
         if (!isSame(model, known, padding))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // torchtitan's settings: TOML until 2026, options of its command line since.
+#include "core/base/ascii_text.h"
 #include "core/base/printable.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/key_list.h"
@@ -48,8 +49,7 @@ void takeSchedule(Draft &draft)
         firstTold(draft, { "parallelism.pipeline_parallel_schedule", "experimental.pipeline_parallel_schedule" });
     if (!name || p.pipeline < 2)
         return;
-    std::string told = *draft.arguments.text(name);
-    std::ranges::transform(told, told.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; });
+    const std::string told = lowered(*draft.arguments.text(name));
     const auto known = std::ranges::find(kSchedules, told, &ScheduleName::name);
     if (known == kSchedules.end())
         return draft.assume("No schedule here is " + shortened(told) + " (" + draft.arguments.said(name)

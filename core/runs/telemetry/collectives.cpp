@@ -4,6 +4,7 @@
 #include "core/base/median.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -241,13 +242,14 @@ std::vector<MatchedCollective> matchCollectives(const Recording &recording, cons
 
 double busFactor(std::string_view operation, int ranks)
 {
-    if (ranks < 2)
-        return 1;
-    const double n = ranks;
+    static constexpr std::array<std::string_view, 6> kParts { "all_gather", "reduce_scatter", "all_to_all", "gather",
+        "scatter", "hypercube" };
+    if (ranks < 1)
+        return 0;
+    const double others = static_cast<double>(ranks - 1) / ranks;
     if (operation == "all_reduce")
-        return 2 * (n - 1) / n;
-    const bool isPart = operation == "all_gather" || operation == "reduce_scatter" || operation == "all_to_all";
-    return isPart ? (n - 1) / n : 1;
+        return 2 * others;
+    return std::ranges::find(kParts, operation) != kParts.end() ? others : 1;
 }
 
 std::vector<CollectiveBandwidth> collectiveBandwidths(

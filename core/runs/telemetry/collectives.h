@@ -6,9 +6,8 @@
 
 #include "core/runs/telemetry/recording.h"
 
-#include <optional>
-
 #include <stop_token>
+#include <string_view>
 
 namespace trainyard {
 
@@ -35,8 +34,9 @@ struct MatchedCollective {
 [[nodiscard]] std::vector<MatchedCollective> matchCollectives(
     const Recording &recording, const std::stop_token &stop = {});
 
-/// Bytes on the wire a byte of the message, as nccl-tests turn algorithm bandwidth into bus bandwidth; 1 where it says
-/// nothing of the operation.
+/// Bytes on the wire per byte of the message, by which nccl-tests turn algorithm bandwidth into bus bandwidth (its
+/// PERFORMANCE.md; gather, scatter, send and receive by its sources). 1 for an operation that it does not know, 0 for
+/// fewer than one rank.
 [[nodiscard]] double busFactor(std::string_view operation, int ranks);
 
 /// Of collectives of one operation, size and number of ranks.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/kernel_classes.h"
 
+#include "core/base/ascii_text.h"
 #include "core/runs/telemetry/readers/collective_names.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 namespace trainyard {
@@ -94,9 +94,7 @@ double bytesOfType(std::string_view type)
 {
     if (const std::size_t at = type.rfind("::"); at != std::string_view::npos)
         type.remove_prefix(at + 2);
-    std::string lower;
-    for (const char c : type.substr(0, 32))
-        lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string lower = lowered(type.substr(0, 32));
     if (lower.starts_with("float8") || lower.starts_with("fp8") || lower.starts_with("f8"))
         return 1;
     const auto known = std::ranges::find(kTypes, lower, [](const auto &row) { return std::string_view(row.first); });

@@ -29,6 +29,36 @@ private slots:
         QCOMPARE(usdText(1.2e6), std::string("$1.20M"));
     }
 
+    void whatIsSmallKeepsItsDigits()
+    {
+        QCOMPARE(percentText(0.000412), std::string("0.0412 %"));
+        QCOMPARE(percentText(1 - 0.9 - 0.1), std::string("0 %")); // 1 − 0.9 − 0.1 = −2.8·10⁻¹⁷ in doubles
+        QCOMPARE(usdText(0.01234), std::string("$0.0123"));
+        QCOMPARE(secondsText(0), std::string("0 s"));
+    }
+
+    void whatIsLargeHasALargerUnit()
+    {
+        QCOMPARE(bytesText(2e15), std::string("2.00 PB"));
+        QCOMPARE(usdText(999'600), std::string("$1.00M"));
+    }
+
+    void aWholeRateHasNoDecimals()
+    {
+        QCOMPARE(gbpsText(40), std::string("40 Gbps"));
+        QCOMPARE(gbpsText(1600), std::string("1600 Gbps"));
+        QCOMPARE(gbpsText(3.1), std::string("3.10 Gbps"));
+    }
+
+    void whatMayTakeDaysIsInTheUnitThatSuitsIt()
+    {
+        QCOMPARE(durationText(41.2), std::string("41.2 s"));
+        QCOMPARE(durationText(599), std::string("599 s"));
+        QCOMPARE(durationText(40.1 * 60), std::string("40.1 min"));
+        QCOMPARE(durationText(5.4 * 3600), std::string("5.40 h"));
+        QCOMPARE(durationText(3.1 * 86400), std::string("3.10 days"));
+    }
+
     /// 0.0548 years are 20 days.
     void timesOfLifeAreInTheUnitThatSuitsThem()
     {
@@ -52,6 +82,7 @@ private slots:
         QCOMPARE(changeText(1, 2), std::string("+100 %"));
         QCOMPARE(changeText(1, 1), std::string("0 %"));
         QCOMPARE(changeText(0, 1), std::string());
+        QCOMPARE(usdText(-5), std::string("\u2212$5.00"));
     }
 
     void whatIsNotANumberIsADash()

@@ -5,12 +5,29 @@
 
 #include "views/layer/layer_painter.h"
 #include "views/layer/layer_text.h"
+#include "views/parts/text_line.h"
 
 #include <QPushButton>
 #include <QTabBar>
+#include <QTranslator>
 #include <QWheelEvent>
 
 using namespace trainyard;
+
+namespace {
+
+/// A language that has a word of its own for "Exposed" in each part of the program.
+class OwnWords : public QTranslator {
+public:
+    [[nodiscard]] bool isEmpty() const override { return false; }
+    [[nodiscard]] QString translate(
+        const char *context, const char *source, const char * /*comment*/, int /*count*/) const override
+    {
+        return qstrcmp(source, "Exposed") == 0 ? QString::fromLatin1(context) : QString();
+    }
+};
+
+} // namespace
 
 class LayerPageTest : public QObject {
     Q_OBJECT
@@ -29,6 +46,19 @@ private slots:
                      "2.50 ms backward against 1.50 ms forward and 3.00 ms backward flat, as each of 8 "
                      "ranks that hold the same tokens sends 8.00 times less.") })
             QVERIFY2(text.contains(said), qPrintable(said + u'\n' + text));
+    }
+    void exposedTimeIsAWarningInEveryLanguage()
+    {
+        OwnWords words;
+        QCoreApplication::installTranslator(&words);
+        LayerFixture f;
+        f.open();
+        QCoreApplication::removeTranslator(&words);
+        QStringList warnings;
+        for (const TextLine *line : f.page.findChildren<TextLine *>())
+            if (line->ink() == Ink::Warning)
+                warnings << line->text();
+        QCOMPARE(warnings, QStringList { QStringLiteral("800 µs") }); // of 1450, kernels run 650
     }
     void wireAndLogicalBandwidthStandApart()
     {

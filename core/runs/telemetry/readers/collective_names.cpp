@@ -58,20 +58,4 @@ std::string collectiveNamed(std::string_view name)
     return known.empty() ? lettersOf(name.substr(0, kMostName)) : known;
 }
 
-double busFactor(std::string_view operation, int ranks)
-{
-    if (ranks < 1)
-        return 0;
-    const double others = static_cast<double>(ranks - 1) / ranks;
-    if (operation == "all_reduce")
-        return 2 * others;
-    if (operation == "all_gather" || operation == "reduce_scatter" || operation == "all_to_all" || operation == "gather"
-        || operation == "scatter" || operation == "hypercube")
-        return others;
-    return operation == "broadcast" || operation == "reduce" || operation == "send_recv" || operation == "send"
-            || operation == "recv"
-        ? 1
-        : 0;
-}
-
 } // namespace trainyard::readers::measured

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Collective operations by one name each, whoever wrote them down, and what they move. Pure functions.
+// Collective operations by one name each, whoever wrote them down. Pure functions.
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,5 @@ namespace trainyard::readers::measured {
 [[nodiscard]] std::string collectiveNamed(std::string_view name);
 /// The operation that a file name or a command line tells of; empty where it tells none.
 [[nodiscard]] std::string collectiveIn(std::string_view text);
-/// Bus bandwidth over algorithm bandwidth, as nccl-tests define it (its PERFORMANCE.md); 0 of an unknown operation.
-[[nodiscard]] double busFactor(std::string_view operation, int ranks);
 
 } // namespace trainyard::readers::measured

@@ -33,11 +33,11 @@ bool isAdapterName(std::string_view word)
 /// The host of "gpu-v100-3 HCA-1" or "node7 mlx5_0"; empty where the description names a product.
 std::string_view hostOf(std::string_view description)
 {
-    description = measured::trimmed(description);
+    description = trimmed(description);
     const auto blank = description.find(' ');
     if (blank == std::string_view::npos)
         return description;
-    const std::string_view rest = measured::trimmed(description.substr(blank));
+    const std::string_view rest = trimmed(description.substr(blank));
     return rest.find(' ') == std::string_view::npos && isAdapterName(rest) ? description.substr(0, blank)
                                                                            : std::string_view();
 }
@@ -51,12 +51,12 @@ bool isSharp(std::string_view description)
 
 double linkSpeed(std::string_view text)
 {
-    const std::string low = lowered(measured::trimmed(text));
+    const std::string low = lowered(trimmed(text));
     const auto lanes = measured::leadingInteger(low);
     const auto times = low.find('x');
     if (!lanes || *lanes < 1 || *lanes > 16 || times == std::string::npos)
         return 0;
-    const std::string_view rest = measured::trimmed(std::string_view(low).substr(times + 1));
+    const std::string_view rest = trimmed(std::string_view(low).substr(times + 1));
     const std::string_view word = rest.substr(0, rest.find(' '));
     const double number = measured::numberIn(word).value_or(0);
     for (const LaneSpeed &one : kSpeeds)

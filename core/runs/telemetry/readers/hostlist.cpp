@@ -21,8 +21,8 @@ struct Range {
 std::optional<Range> rangeIn(std::string_view text)
 {
     const auto dash = text.find('-');
-    const std::string_view from = measured::trimmed(text.substr(0, dash));
-    const std::string_view to = dash == std::string_view::npos ? from : measured::trimmed(text.substr(dash + 1));
+    const std::string_view from = trimmed(text.substr(0, dash));
+    const std::string_view to = dash == std::string_view::npos ? from : trimmed(text.substr(dash + 1));
     Range range { .width = from.size() };
     for (const auto &[part, number] : { std::pair(from, &range.first), std::pair(to, &range.last) }) {
         const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), *number);
@@ -105,7 +105,7 @@ bool expandHosts(std::string_view list, std::vector<std::string> &hosts)
         const bool isEnd = at == list.size();
         if (!isEnd && (byte != ',' || depth > 0))
             continue;
-        const std::string_view name = measured::trimmed(list.substr(begin, at - begin));
+        const std::string_view name = trimmed(list.substr(begin, at - begin));
         begin = at + 1;
         if (depth != 0 || (!name.empty() && !expandOne(name, hosts))) {
             hosts.resize(before);

@@ -12,7 +12,6 @@ namespace {
 
 using measured::leadingInteger;
 using measured::TextLines;
-using measured::trimmed;
 
 /// Between the first two quotes at or behind `from`; empty where there are none.
 std::string_view quoted(std::string_view line, std::size_t from = 0)

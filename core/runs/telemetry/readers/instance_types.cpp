@@ -62,10 +62,8 @@ Network networkOf(LooseJsonValue info)
 int looksLikeInstanceTypes(std::string_view, std::string_view head)
 {
     const auto has = [&](std::string_view key) { return head.find(key) != std::string_view::npos; };
-    return measured::trimmed(head.substr(0, 256)).starts_with('{') && has("\"InstanceTypes\"")
-            && has("\"InstanceType\"")
-        ? 93
-        : 0;
+    return trimmed(head.substr(0, 256)).starts_with('{') && has("\"InstanceTypes\"") && has("\"InstanceType\"") ? 93
+                                                                                                                : 0;
 }
 
 Expected<Recording> readInstanceTypes(const SourceText &source, const SourceOptions &)

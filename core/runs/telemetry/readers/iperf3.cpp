@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/iperf3.h"
 
+#include "core/base/ascii_text.h"
 #include "core/base/number_text.h"
 #include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/recording_builder.h"
@@ -12,13 +13,6 @@
 namespace trainyard::readers::measured {
 
 namespace {
-
-std::string lower(std::string text)
-{
-    std::ranges::transform(
-        text, text.begin(), [](char byte) { return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + 32) : byte; });
-    return text;
-}
 
 /// What one direction of a test moved.
 struct Moved {
@@ -35,7 +29,7 @@ public:
     void addStart(LooseJsonValue start)
     {
         const LooseJsonValue test = start["test_start"];
-        m_protocol = lower(test["protocol"].text());
+        m_protocol = lowered(test["protocol"].text());
         m_streams = static_cast<int>(std::clamp<std::int64_t>(test["num_streams"].integer().value_or(1), 1, 1 << 20));
         m_isReverse = test["reverse"].isTrue();
         const LooseJsonValue stamp = start["timestamp"];

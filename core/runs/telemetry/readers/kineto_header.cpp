@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/ascii_text.h"
 #include "core/runs/telemetry/readers/kineto_collect_internal.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 
@@ -109,8 +109,7 @@ std::vector<int> readRanks(std::string_view text)
 
 int rankOfFileName(std::string_view path)
 {
-    std::string name(path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1));
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string name = lowered(path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1));
     for (std::size_t at = 0; at < name.size(); ++at) {
         if (at > 0 && std::islower(static_cast<unsigned char>(name[at - 1])))
             continue;

@@ -14,11 +14,6 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-bool isBlank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 bool startsWithWord(std::string_view text, std::string_view word)
 {
     if (text.size() < word.size())
@@ -102,29 +97,6 @@ std::optional<Moment> stampAt(std::string_view text, std::size_t at)
 }
 
 } // namespace
-
-std::string_view trimmedStart(std::string_view text)
-{
-    while (!text.empty() && isBlank(text.front()))
-        text.remove_prefix(1);
-    return text;
-}
-
-std::string_view trimmed(std::string_view text)
-{
-    text = trimmedStart(text);
-    while (!text.empty() && isBlank(text.back()))
-        text.remove_suffix(1);
-    return text;
-}
-
-std::string lowered(std::string_view text)
-{
-    std::string result(text);
-    for (char &c : result)
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    return result;
-}
 
 int boundedInt(std::int64_t value)
 {

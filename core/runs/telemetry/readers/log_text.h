@@ -4,6 +4,7 @@
 // bars. Small scanners over std::string_view without locale; those that take something move the front of the view
 // behind it. Pure functions.
 
+#include "core/base/ascii_text.h"
 #include "core/runs/telemetry/recording.h"
 
 #include <cmath>
@@ -31,9 +32,6 @@ namespace trainyard::readers {
 {
     return std::isfinite(value) && value >= 0;
 }
-[[nodiscard]] std::string_view trimmedStart(std::string_view text);
-[[nodiscard]] std::string_view trimmed(std::string_view text);
-[[nodiscard]] std::string lowered(std::string_view text);
 /// Within int, else -1.
 [[nodiscard]] int boundedInt(std::int64_t value);
 

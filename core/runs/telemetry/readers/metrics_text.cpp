@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/metrics_text.h"
 
+#include "core/runs/telemetry/collectives.h"
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/exporter_metrics.h"
 #include "core/runs/telemetry/readers/text_scan.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/nccl_tests_section.h"
 
-#include "core/runs/telemetry/readers/collective_names.h"
+#include "core/runs/telemetry/collectives.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 
 #include <algorithm>

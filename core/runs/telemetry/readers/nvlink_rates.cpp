@@ -1,64 +1,52 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/nvlink_rates.h"
 
+#include "core/facts/catalogue/nvlinks.h"
 #include "core/runs/telemetry/readers/log_text.h"
 
-#include <array>
+#include <algorithm>
 #include <string>
 
 namespace trainyard::readers::machines {
 
 namespace {
 
-struct Generation {
-    std::string_view gpu; // in lower case
-    int computeCapability;
-};
-constexpr std::array<Generation, 15> kGpus { { { "p100", 60 }, { "v100", 70 }, { "a100", 80 }, { "a800", 80 },
-    { "a30", 80 }, { "h100", 90 }, { "h200", 90 }, { "h800", 90 }, { "h20", 90 }, { "gh200", 90 }, { "b100", 100 },
-    { "b200", 100 }, { "gb200", 100 }, { "b300", 103 }, { "gb300", 103 } } };
+/// Where `low`, in lower case, names the GPU as a word of its own; npos where it does not.
+std::size_t whereNamed(const NvlinkSpec &known, std::string_view low)
+{
+    const std::string gpu = lowered(known.gpu);
+    for (auto at = low.find(gpu); at != low.npos; at = low.find(gpu, at + 1)) {
+        const std::size_t end = at + gpu.size();
+        const bool begins = at == 0 || (low[at - 1] == 'x' || (!isLetter(low[at - 1]) && !isDigit(low[at - 1])));
+        if (begins && (end == low.size() || !isDigit(low[end])))
+            return at;
+    }
+    return low.npos;
+}
 
 } // namespace
 
 double nvlinkBytesPerSecond(int computeCapability)
 {
-    switch (computeCapability) {
-    case 60:
-        return 20e9;
-    case 70:
-    case 72:
-    case 80:
-    case 90:
-        return 25e9;
-    case 100:
-    case 103:
-        return 50e9;
-    default:
-        return 0;
-    }
+    const auto known = std::ranges::find(builtinNvlinks(), computeCapability, &NvlinkSpec::computeCapability);
+    return known == builtinNvlinks().end() ? 0 : known->bytesPerSecond;
 }
 
 std::string_view gpuNamedIn(std::string_view text)
 {
     const std::string low = lowered(text);
-    for (const Generation &one : kGpus)
-        for (auto at = low.find(one.gpu); at != std::string::npos; at = low.find(one.gpu, at + 1)) {
-            const std::size_t end = at + one.gpu.size();
-            const bool begins = at == 0 || !isLetter(low[at - 1]) || low[at - 1] == 'x';
-            const bool isAfterDigit = at > 0 && isDigit(low[at - 1]);
-            if (begins && !isAfterDigit && (end == low.size() || !isDigit(low[end])))
-                return text.substr(at, one.gpu.size());
-        }
+    for (const NvlinkSpec &known : builtinNvlinks())
+        if (const std::size_t at = whereNamed(known, low); at != low.npos)
+            return text.substr(at, known.gpu.size());
     return {};
 }
 
 double nvlinkBytesPerSecond(std::string_view gpuName)
 {
-    const std::string named = lowered(gpuNamedIn(gpuName));
-    for (const Generation &one : kGpus)
-        if (one.gpu == named)
-            return nvlinkBytesPerSecond(one.computeCapability);
-    return 0;
+    const std::string low = lowered(gpuName);
+    const auto known =
+        std::ranges::find_if(builtinNvlinks(), [&](const NvlinkSpec &one) { return whereNamed(one, low) != low.npos; });
+    return known == builtinNvlinks().end() ? 0 : known->bytesPerSecond;
 }
 
 } // namespace trainyard::readers::machines

@@ -1,8 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one NVLink carries in one direction, by its generation: lanes × signalling rate as NVIDIA's pages of each GPU
-// state them (P100 4 links 160 GB/s both ways, V100 6 and A100 12 and H100 18 links at 50 GB/s both ways, B200 18 at
-// 100). Pure functions.
+// What one NVLink carries in one direction, by what a file says of its GPUs: the catalogue's figures
+// (core/facts/catalogue/nvlinks.h). Pure functions.
 
 #include <string_view>
 

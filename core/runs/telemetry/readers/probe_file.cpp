@@ -2,6 +2,7 @@
 #include "core/runs/telemetry/readers/probe_file.h"
 
 #include "core/base/printable.h"
+#include "core/runs/telemetry/collectives.h"
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/recording_builder.h"

@@ -13,7 +13,6 @@ namespace trainyard::readers::machines {
 namespace {
 
 using measured::TextLines;
-using measured::trimmed;
 
 constexpr std::size_t kMostRows = 1'000'000;
 constexpr double kDearest = 1e6; // USD an hour

@@ -17,7 +17,6 @@ using measured::integerIn;
 using measured::LooseJson;
 using measured::LooseJsonValue;
 using measured::TextLines;
-using measured::trimmed;
 
 constexpr double kMebibyte = 1024.0 * 1024.0; // RealMemory counts them
 constexpr double kMostMebibytes = 1e12;

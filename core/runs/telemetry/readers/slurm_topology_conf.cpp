@@ -14,7 +14,6 @@ namespace {
 using measured::fieldsAt;
 using measured::fieldsOf;
 using measured::TextLines;
-using measured::trimmed;
 
 /// "SwitchName=s0 Nodes=dev[0-5]" as keys, in lower case, and values.
 struct KeyedValue {

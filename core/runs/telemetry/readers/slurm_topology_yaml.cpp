@@ -14,7 +14,6 @@ namespace {
 
 using measured::integerIn;
 using measured::TextLines;
-using measured::trimmed;
 
 constexpr std::array<std::string_view, 5> kPlugins { "tree", "block", "flat", "ring", "torus3d" };
 constexpr std::array<std::string_view, 4> kLists { "switches", "blocks", "rings", "toruses" };

@@ -11,11 +11,6 @@ namespace trainyard::readers::measured {
 
 namespace {
 
-bool isWhitespace(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n' || byte == '\0' || byte == '\v' || byte == '\f';
-}
-
 bool isDigit(char byte)
 {
     return byte >= '0' && byte <= '9';
@@ -134,23 +129,14 @@ bool TextLines::next()
     return true;
 }
 
-std::string_view trimmed(std::string_view text)
-{
-    while (!text.empty() && isWhitespace(text.front()))
-        text.remove_prefix(1);
-    while (!text.empty() && isWhitespace(text.back()))
-        text.remove_suffix(1);
-    return text;
-}
-
 std::vector<std::string_view> fieldsOf(std::string_view line)
 {
     std::vector<std::string_view> fields;
     for (std::size_t at = 0; at < line.size();) {
-        while (at < line.size() && isWhitespace(line[at]))
+        while (at < line.size() && isAsciiSpace(line[at]))
             ++at;
         const std::size_t begin = at;
-        while (at < line.size() && !isWhitespace(line[at]))
+        while (at < line.size() && !isAsciiSpace(line[at]))
             ++at;
         if (at > begin)
             fields.push_back(line.substr(begin, at - begin));
@@ -237,13 +223,13 @@ std::string_view wordAfter(std::string_view line, std::string_view key)
 {
     for (auto at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
         const std::size_t behind = at + key.size();
-        if ((at > 0 && !isWhitespace(line[at - 1])) || behind >= line.size() || !isWhitespace(line[behind]))
+        if ((at > 0 && !isAsciiSpace(line[at - 1])) || behind >= line.size() || !isAsciiSpace(line[behind]))
             continue;
         std::size_t begin = behind;
-        while (begin < line.size() && isWhitespace(line[begin]))
+        while (begin < line.size() && isAsciiSpace(line[begin]))
             ++begin;
         std::size_t end = begin;
-        while (end < line.size() && !isWhitespace(line[end]))
+        while (end < line.size() && !isAsciiSpace(line[end]))
             ++end;
         return line.substr(begin, end - begin);
     }

@@ -3,6 +3,8 @@
 // Small scanners of the text that tools print: lines of whatever line ends, fields between blanks, numbers in the
 // notations of the field, and what launchers put before a line. Views of the text, no copies, no locale, any thread.
 
+#include "core/base/ascii_text.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,7 +31,6 @@ private:
     bool m_isFinished = true;
 };
 
-[[nodiscard]] std::string_view trimmed(std::string_view text);
 [[nodiscard]] std::vector<std::string_view> fieldsOf(std::string_view line); // between blanks and tabs
 [[nodiscard]] std::vector<std::string_view> fieldsAt(std::string_view line, char separator); // trimmed
 

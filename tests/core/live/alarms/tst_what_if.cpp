@@ -4,6 +4,7 @@
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/facts/plan/validate.h"
 #include "core/facts/workload/model_math.h"
+#include "core/iteration/placement/as_placed.h"
 #include "core/live/alarms/restart.h"
 #include "core/live/alarms/what_if.h"
 #include "core/live/alarms/what_if_plans.h"
@@ -104,7 +105,7 @@ private slots:
         for (const std::size_t sample : { 1, 2, 3 }) {
             const EvaluationPtr evaluation = sampleAt(sample);
             for (const MeasuredLink &link : measuredLinks(ratesAt(*evaluation, 1))) {
-                Plan plan = asPlaced(*evaluation);
+                Plan plan = asPlaced(*evaluation->plan, evaluation->layout);
                 setMeasured(plan, link, *evaluation);
                 const double seconds = secondsOf(plan);
                 QVERIFY2(std::abs(seconds / *evaluation->metrics.iterationTime - 1) < 1e-6,
@@ -132,7 +133,7 @@ private slots:
             before = 0;
             for (const double latency : { 0.5, 1.0, 2.0, 5.0 }) {
                 link.latencySeconds = latency * link.plannedLatency;
-                Plan plan = asPlaced(*evaluation);
+                Plan plan = asPlaced(*evaluation->plan, evaluation->layout);
                 setMeasured(plan, link, *evaluation);
                 const double seconds = secondsOf(plan);
                 QVERIFY(seconds >= before * (1 - 1e-9));

@@ -239,12 +239,28 @@ private slots:
         QCOMPARE(matched.size(), std::size_t(20000 - 207 - 225 + 3));
     }
 
+    /// The summary of nccl-tests' PERFORMANCE.md (a0b82b2, 2026-07), as numbers of n = 1, 2, 4 and 8 ranks: AllReduce
+    /// 2(n-1)/n; ReduceScatter, AllGather and AlltoAll (n-1)/n; Broadcast and Reduce 1. Gather and scatter, which it
+    /// leaves out, have (n-1)/n in its sources, send and receive 1; a hypercube's bandwidth is counted of (n-1)/n.
     void busFactorsAreThoseOfNcclTests()
     {
-        QCOMPARE(busFactor("all_reduce", 8), 1.75);
-        QCOMPARE(busFactor("all_gather", 4), 0.75);
-        QCOMPARE(busFactor("broadcast", 4), 1.0);
-        QCOMPARE(busFactor("all_reduce", 1), 1.0);
+        constexpr int kRanks[] = { 1, 2, 4, 8 };
+        const std::vector<double> both { 0, 1, 1.5, 1.75 }, part { 0, 0.5, 0.75, 0.875 }, all { 1, 1, 1, 1 };
+        const std::map<const char *, std::vector<double>> published { { "all_reduce", both },
+            { "reduce_scatter", part }, { "all_gather", part }, { "all_to_all", part }, { "broadcast", all },
+            { "reduce", all }, { "gather", part }, { "scatter", part }, { "hypercube", part }, { "send_recv", all },
+            { "send", all }, { "recv", all } };
+        for (const auto &[operation, factors] : published)
+            for (std::size_t i = 0; i < factors.size(); ++i)
+                QVERIFY2(busFactor(operation, kRanks[i]) == factors[i],
+                    qPrintable(QStringLiteral("%1 of %2 ranks").arg(operation).arg(kRanks[i])));
+    }
+
+    void anUnknownOperationMovesItsMessageOnce()
+    {
+        for (const int ranks : { 1, 2, 8 })
+            QCOMPARE(busFactor("coalesced", ranks), 1.0);
+        QCOMPARE(busFactor("all_reduce", 0), 0.0);
     }
 };
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is inside nodes and between them: matrices of nvidia-smi, XML of NCCL and hwloc, fabrics of InfiniBand. Own
 // fixtures, and the captured files with numbers counted by hand.
+#include "core/facts/catalogue/catalogue.h"
 #include "core/runs/telemetry/readers/fabric_graph.h"
 #include "core/runs/telemetry/readers/nvlink_rates.h"
 #include "tests/core/runs/telemetry/readers/reader_trial.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
+
+#include <cmath>
 
 using namespace trainyard;
 using namespace trainyard::trial;
@@ -52,6 +55,19 @@ private slots:
         QCOMPARE(gpuNamedIn("topo_m_8xH100_pasted.txt"), std::string_view("H100"));
         QCOMPARE(gpuNamedIn("run_1h100min.txt"), std::string_view());
         QCOMPARE(gpuNamedIn("NVIDIA GH200 480GB"), std::string_view("GH200"));
+    }
+
+    /// A GPU's bandwidth over NVLink, which the catalogue has from another page, is that of its links: n × one.
+    void allLinksOfAGpuCarryAWholeNumberOfOne()
+    {
+        int compared = 0;
+        for (const GpuSpec &gpu : builtinCatalogue().gpus)
+            if (const double one = nvlinkBytesPerSecond(gpu.name); one > 0 && gpu.linkGBps > 0) {
+                const double links = gpu.linkGBps * 1e9 / one;
+                QVERIFY2(links == std::round(links) && links >= 4 && links <= 18, gpu.id.c_str());
+                ++compared;
+            }
+        QVERIFY(compared > 10);
     }
 
     void gpusLinkedDirectlyShareTheirLinks()
