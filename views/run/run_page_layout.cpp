@@ -4,12 +4,12 @@
 
 #include "views/panels/card.h"
 #include "views/panels/evidence_table.h"
+#include "views/parts/invitation.h"
 #include "views/parts/page_head.h"
 #include "views/parts/panel_parts.h"
 #include "views/parts/scrolled.h"
 #include "views/run/difference_bars.h"
 #include "views/run/rank_strip.h"
-#include "views/run/run_invitation.h"
 #include "views/run/run_plot.h"
 #include "views/run/sentence_list.h"
 #include "views/run/step_scrubber.h"
