@@ -7,32 +7,23 @@
 #include "core/evaluation/evaluate/estimate.h"
 #include "core/evaluation/selection/selection.h"
 #include "core/facts/cluster/edits.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/place.h"
+#include "tests/support/samples.h"
 
 #include <benchmark/benchmark.h>
 
 #include <latch>
 
-#include <cstdlib>
-
 using namespace trainyard;
+using test::sharedSample;
 
 namespace {
-
-PlanPtr sample(const char *name)
-{
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json");
-    if (!plan)
-        std::abort();
-    return std::make_shared<const Plan>(std::move(*plan));
-}
 
 /// The three-region sample with this many GPUs, a third of them in each region, and a batch to match.
 PlanPtr threeRegions(int gpus)
 {
-    Plan plan = *sample("llama-3-70b-three-regions");
+    Plan plan = *sharedSample("llama-3-70b-three-regions");
     const int before = plan.cluster.gpus();
     for (Datacenter &datacenter : plan.cluster.datacenters)
         datacenter.pools.front().nodes = gpus / 3 / datacenter.pools.front().gpusPerNode;
@@ -58,19 +49,19 @@ void evaluateOf(benchmark::State &state, const PlanPtr &plan, Depth options)
 
 void evaluateGpt3On1024WithAllSpans(benchmark::State &state)
 {
-    evaluateOf(state, sample("gpt3-175b-1024-a100"), Depth::Everything);
+    evaluateOf(state, sharedSample("gpt3-175b-1024-a100"), Depth::Everything);
 }
 BENCHMARK(evaluateGpt3On1024WithAllSpans)->Unit(benchmark::kMicrosecond);
 
 void evaluateGpt3On1024ForItsMetrics(benchmark::State &state)
 {
-    evaluateOf(state, sample("gpt3-175b-1024-a100"), Depth::Score);
+    evaluateOf(state, sharedSample("gpt3-175b-1024-a100"), Depth::Score);
 }
 BENCHMARK(evaluateGpt3On1024ForItsMetrics)->Unit(benchmark::kMicrosecond);
 
 void evaluateSixtyFourStagesOf512MicroBatches(benchmark::State &state)
 {
-    Plan plan = *sample("megatron-1t-3072-a100");
+    Plan plan = *sharedSample("megatron-1t-3072-a100");
     plan.workload.globalBatch = 512 * 6;
     plan.parallelism.data = 6;
     plan.parallelism.virtualPipeline = 1;
@@ -82,14 +73,14 @@ BENCHMARK(evaluateSixtyFourStagesOf512MicroBatches)->Unit(benchmark::kMicrosecon
 /// Operations cut into modules, a store and a load for each that leaves, and memory counted with and without.
 void evaluateGpt3WithActivationsOnDrives(benchmark::State &state)
 {
-    evaluateOf(state, sample("gpt3-offload-a100-40gb"), Depth::Everything);
+    evaluateOf(state, sharedSample("gpt3-offload-a100-40gb"), Depth::Everything);
 }
 BENCHMARK(evaluateGpt3WithActivationsOnDrives)->Unit(benchmark::kMicrosecond);
 
 /// Every stream of an optimizer step on drives as rows of its own.
 void evaluateGpt3WithStatesOnDrives(benchmark::State &state)
 {
-    Plan plan = *sample("gpt3-offload-a100-40gb");
+    Plan plan = *sharedSample("gpt3-offload-a100-40gb");
     plan.memory.activationOffload = ActivationOffload::None;
     plan.memory.optimizerOffload = OptimizerOffload::Ssd;
     evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), Depth::Spans);
@@ -99,7 +90,7 @@ BENCHMARK(evaluateGpt3WithStatesOnDrives)->Unit(benchmark::kMicrosecond);
 /// The ladder is climbed for the fixes of a plan that does not fit, when an edit has settled.
 void evaluateGpt3ThatDoesNotFitWithFixes(benchmark::State &state)
 {
-    Plan plan = *sample("gpt3-offload-a100-40gb");
+    Plan plan = *sharedSample("gpt3-offload-a100-40gb");
     plan.memory.activationOffload = ActivationOffload::None;
     evaluateOf(state, std::make_shared<const Plan>(std::move(plan)), Depth::Everything);
 }
@@ -118,7 +109,7 @@ BENCHMARK(evaluateAtlasInCellsOfEight)->Unit(benchmark::kMicrosecond);
 
 void estimateGpt3On1024(benchmark::State &state)
 {
-    auto workload = resolve(sample("gpt3-175b-1024-a100"), builtinCatalogue());
+    auto workload = resolve(sharedSample("gpt3-175b-1024-a100"), builtinCatalogue());
     if (!workload) {
         state.SkipWithError("the plan cannot be resolved");
         return;
@@ -132,7 +123,7 @@ BENCHMARK(estimateGpt3On1024)->Unit(benchmark::kMicrosecond);
 /// Placement and memory too, from a resolved workload.
 void estimateGpt3On1024WithPlacementAndMemory(benchmark::State &state)
 {
-    auto workload = resolve(sample("gpt3-175b-1024-a100"), builtinCatalogue());
+    auto workload = resolve(sharedSample("gpt3-175b-1024-a100"), builtinCatalogue());
     if (!workload) {
         state.SkipWithError("the plan cannot be resolved");
         return;
@@ -188,7 +179,7 @@ BENCHMARK(selectDatacentersOfThreeRegions)->ArgName("gpus")->Arg(576)->Arg(16416
 /// The first region of the three-region sample many times over, every pair linked.
 PlanPtr manyDatacenters(int count)
 {
-    Plan plan = *sample("llama-3-70b-three-regions");
+    Plan plan = *sharedSample("llama-3-70b-three-regions");
     const Datacenter like = plan.cluster.datacenters.front();
     const WanLink wire = plan.cluster.wanLinks.front();
     plan.cluster.datacenters.clear();
@@ -244,7 +235,7 @@ BENCHMARK(betterPartsOfManyLinkedDatacenters)->ArgName("datacenters")->Arg(30)->
 /// A datacenter of a thousand pools of one node each.
 void evaluateAThousandPools(benchmark::State &state)
 {
-    Plan plan = *sample("llama-3-70b-three-regions");
+    Plan plan = *sharedSample("llama-3-70b-three-regions");
     std::vector<Pool> &pools = plan.cluster.datacenters.front().pools;
     Pool like = pools.front();
     like.nodes = 1;

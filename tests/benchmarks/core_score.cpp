@@ -3,15 +3,14 @@
 // of llm-cluster-simulator's optimiser and in a larger one. New: a scorer or runner that knows nothing yet, its tables
 // included.
 #include "tests/support/optimizer_space.h"
+#include "tests/support/samples.h"
 
-#include "core/facts/plan/plan_io.h"
 #include "core/planner/score/batch_runner.h"
 #include "core/planner/score/scorer.h"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 using namespace trainyard;
@@ -21,10 +20,7 @@ namespace {
 
 OptimizerSpace gpt3()
 {
-    auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/gpt3-175b-1024-a100.trainyard.json");
-    if (!plan)
-        std::abort();
-    return OptimizerSpace(std::move(*plan));
+    return OptimizerSpace(samplePlan("gpt3-175b-1024-a100"));
 }
 
 void scoreList(benchmark::State &state, bool isNew)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What sets of GPUs got, read off evaluations of the samples, and the plans in which a share is pinned.
 #include "models/gpu_shares.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include "core/evaluation/advice/evaluate.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/facts/plan/validate.h"
 
 #include <QTest>
@@ -14,13 +14,9 @@
 #include <numeric>
 
 using namespace trainyard;
+using test::samplePlan;
 
 namespace {
-
-Plan sample(const char *name)
-{
-    return *readPlan(std::string(TRAINYARD_SOURCE_DIR) + "/samples/" + name + ".trainyard.json");
-}
 
 EvaluationPtr evaluated(const Plan &plan)
 {
@@ -44,7 +40,7 @@ double statesOfAll(const GpuShares &shares)
 
 class GpuSharesTest : public QObject {
     Q_OBJECT
-    const Plan m_lab = sample("cephalo-lab");
+    const Plan m_lab = samplePlan("cephalo-lab");
 
 private slots:
     void theLabsSharesAreThoseOfItsPlanner()
@@ -154,7 +150,7 @@ private slots:
 
     void equalGpusAreAlike()
     {
-        const GpuShares shares = gpuShares(*evaluated(sample("gpt3-175b-1024-a100")));
+        const GpuShares shares = gpuShares(*evaluated(samplePlan("gpt3-175b-1024-a100")));
         QVERIFY(shares.areAlike && !shares.isShared);
     }
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Live sources beside the window: what they tell is shown step by step, followed or not, paused, lost and ended.
 #include "../support/set_live_feed.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include "core/evaluation/advice/evaluate.h"
 #include "core/facts/catalogue/catalogue.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/runs/telemetry/recording_file.h"
 #include "models/live/live_source_model.h"
 #include "models/live_document.h"
@@ -18,19 +18,13 @@
 #include <QTest>
 
 using namespace trainyard;
+using test::evaluatedSample;
 using test::SetRun;
 using test::SetSession;
 
 namespace {
 
 constexpr int kLong = 30000; // ms, for a machine that is busy
-
-EvaluationPtr sample()
-{
-    auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/mixed-lab.trainyard.json");
-    EvaluationWorkspace workspace;
-    return *evaluate(std::make_shared<const Plan>(*plan), builtinCatalogue(), workspace);
-}
 
 struct Live {
     std::shared_ptr<SetSession> session = std::make_shared<SetSession>();
@@ -74,7 +68,7 @@ private slots:
     void theNewestStepIsFollowedAsItComes()
     {
         Live live;
-        live.runs.setEvaluation(sample());
+        live.runs.setEvaluation(evaluatedSample("mixed-lab"));
         QVERIFY(live.connectTo());
         QVERIFY(live.document.isLive() && live.document.isFollowing() && !live.runs.isLive());
         for (const std::int64_t steps : { 3, 5, 9 }) {
@@ -237,7 +231,7 @@ private slots:
     void stepsAreMeasuredBesideThePlansAndWhatIfsAreEvaluated()
     {
         Live live;
-        live.runs.setEvaluation(sample());
+        live.runs.setEvaluation(evaluatedSample("mixed-lab"));
         live.connectTo();
         live.tell(6);
         QTRY_COMPARE_WITH_TIMEOUT(live.document.steps().size(), std::size_t(6), kLong);

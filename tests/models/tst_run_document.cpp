@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recorded run beside the window: read in the background, cancelled, read again where its files grow.
 #include "../views/run/small_run.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include "core/evaluation/advice/evaluate.h"
 #include "core/facts/catalogue/catalogue.h"
-#include "core/facts/plan/plan_io.h"
 #include "models/run_document.h"
 #include "models/watched_paths.h"
 
@@ -16,18 +16,12 @@
 #include <semaphore>
 
 using namespace trainyard;
+using test::evaluatedSample;
 using trainyard::testing::SmallRun;
 
 namespace {
 
 constexpr int kLong = 30000; // ms, for a machine that is busy
-
-EvaluationPtr sample()
-{
-    auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/mixed-lab.trainyard.json");
-    EvaluationWorkspace workspace;
-    return *evaluate(std::make_shared<const Plan>(*plan), builtinCatalogue(), workspace);
-}
 
 } // namespace
 
@@ -85,12 +79,12 @@ private slots:
     {
         QTemporaryDir folder;
         RunDocument runs;
-        runs.setEvaluation(sample());
+        runs.setEvaluation(evaluatedSample("mixed-lab"));
         QVERIFY(!runs.overlay());
         runs.open({ SmallRun().write(folder.filePath("job")) });
         QTRY_VERIFY_WITH_TIMEOUT(runs.overlay(), kLong);
         QCOMPARE(runs.overlay()->evaluation, runs.evaluation());
-        const EvaluationPtr next = sample();
+        const EvaluationPtr next = evaluatedSample("mixed-lab");
         runs.setEvaluation(next);
         QTRY_COMPARE_WITH_TIMEOUT(runs.overlay()->evaluation, next, kLong);
         runs.setEvaluation({});
@@ -153,7 +147,7 @@ private slots:
     {
         QTemporaryDir folder;
         RunDocument runs;
-        runs.setEvaluation(sample());
+        runs.setEvaluation(evaluatedSample("mixed-lab"));
         runs.open({ SmallRun { .straggler = 2 }.write(folder.filePath("slow")) });
         QTRY_VERIFY_WITH_TIMEOUT(runs.overlay(), kLong);
         runs.openReference({ SmallRun().write(folder.filePath("good")) });

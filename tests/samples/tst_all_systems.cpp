@@ -6,6 +6,7 @@
 #include "tests/core/evaluation/evaluate/pairs/job_checks.h"
 #include "tests/core/evaluation/evaluate/pairs/prefill_checks.h"
 #include "tests/core/evaluation/evaluate/pairs/systems.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include "core/base/words.h"
@@ -54,11 +55,6 @@ std::vector<double> figuresOf(const Evaluation &e)
             figures.insert(figures.end(), { job.start.value_or(-1), job.end.value_or(-1), job.bytesLoaded });
     }
     return figures;
-}
-
-Plan sample(const char *name)
-{
-    return readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json").value_or(Plan {});
 }
 
 class Looker {
@@ -129,7 +125,7 @@ private slots:
             return run(std::make_shared<const Plan>(plan), Depth::Spans, { builtinCatalogue(), workspace });
         };
         for (const char *name : { "all-systems-three-datacenters", "all-systems-jobs" }) {
-            Plan plan = sample(name);
+            Plan plan = samplePlan(name);
             const auto with = look(plan);
             QVERIFY(with && (*with)->feasible());
             plan.bubbleFill.enabled = false;
@@ -161,7 +157,7 @@ private slots:
     void everySwitchDoesSomethingOrSaysWhyNot()
     {
         QFETCH(QString, name);
-        const Plan plan = sample(name.toUtf8().constData());
+        const Plan plan = samplePlan(name.toUtf8().constData());
         Looker looker(plan);
         QVERIFY(looker.now());
         std::map<std::string, std::pair<int, int>> groups; // live, blocked with a reason
@@ -182,7 +178,7 @@ private slots:
 
     void everyKeyDoesSomethingOrSaysWhyNot()
     {
-        const Plan plan = sample("all-systems-three-datacenters");
+        const Plan plan = samplePlan("all-systems-three-datacenters");
         Looker looker(plan);
         std::string dead;
         int keys = 0;

@@ -3,6 +3,7 @@
 // no listener, or one that comes and goes, ever holds up or ends the program that sends. Skipped without a Python.
 #include "core/live/store.h"
 #include "tests/core/live/decoding.h"
+#include "tests/support/loopback.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -13,8 +14,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -34,16 +33,10 @@ const QString kFolder = QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/live");
 class Listener {
 public:
     Listener()
-        : m_socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
+        : m_socket(test::listenOnLoopback(m_port))
     {
-        sockaddr_in at {};
-        at.sin_family = AF_INET;
-        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof at;
-        if (::bind(m_socket, reinterpret_cast<sockaddr *>(&at), size) != 0 || ::listen(m_socket, 8) != 0
-            || ::getsockname(m_socket, reinterpret_cast<sockaddr *>(&at), &size) != 0)
+        if (m_socket < 0)
             qFatal("no port of loopback");
-        m_port = ntohs(at.sin_port);
     }
     ~Listener() { ::close(m_socket); }
     [[nodiscard]] QString address() const { return QStringLiteral("127.0.0.1:%1").arg(m_port); }
@@ -77,8 +70,8 @@ private:
         pollfd asked { socket, POLLIN, 0 };
         return ::poll(&asked, 1, kLong) == 1;
     }
-    int m_socket;
     quint16 m_port = 0;
+    int m_socket;
 };
 
 bool runs(const QString &program, const QStringList &arguments)

@@ -5,6 +5,7 @@
 #include "core/facts/plan/plan_io.h"
 #include "core/facts/plan/validate.h"
 #include "core/facts/workload/model_math.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QDirIterator>
@@ -14,13 +15,9 @@
 #include <map>
 
 using namespace trainyard;
+using test::samplePlan;
 
 namespace {
-
-Plan sample(const char *name)
-{
-    return readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json").value_or(Plan {});
-}
 
 EvaluationPtr evaluated(const Plan &plan)
 {
@@ -87,7 +84,7 @@ private slots:
 
     void theSizesAreThoseOfTheirTitles()
     {
-        const auto gpus = [](const char *name) { return sample(name).cluster.gpus(); };
+        const auto gpus = [](const char *name) { return samplePlan(name).cluster.gpus(); };
         QCOMPARE(gpus("gpt3-175b-1024-a100"), 1024);
         QCOMPARE(gpus("megatron-1t-3072-a100"), 3072);
         QCOMPARE(gpus("llama-3.1-405b-16384-h100"), 16384);
@@ -99,13 +96,13 @@ private slots:
         QCOMPARE(gpus("moe-2x70b-16-a800"), 16);
         QCOMPARE(gpus("hydra-lab"), 8);
         QCOMPARE(gpus("all-systems-three-datacenters"), 96);
-        QCOMPARE(allJobs(sample("all-systems-jobs")).size(), std::size_t(12));
-        QCOMPARE(allJobs(sample("hydra-lab")).size(), std::size_t(12));
+        QCOMPARE(allJobs(samplePlan("all-systems-jobs")).size(), std::size_t(12));
+        QCOMPARE(allJobs(samplePlan("hydra-lab")).size(), std::size_t(12));
     }
 
     void theZonesTrainOnWhatWasMeasuredBetweenThem()
     {
-        const EvaluationPtr zones = evaluated(sample("opt-30b-128-a100-384-v100"));
+        const EvaluationPtr zones = evaluated(samplePlan("opt-30b-128-a100-384-v100"));
         QVERIFY(zones && zones->metrics.memory->fits && zones->feasible());
         QCOMPARE(zones->metrics.gpusUsed, 512);
         double iowa = 0, oregon = 0, egress = 0;
@@ -125,7 +122,7 @@ private slots:
 
     void theCloudOfThreeTypesIsSharedByWhatEachCanDo()
     {
-        const EvaluationPtr cloud = evaluated(sample("llama-7b-64-aws"));
+        const EvaluationPtr cloud = evaluated(samplePlan("llama-7b-64-aws"));
         QVERIFY(cloud && cloud->feasible());
         QCOMPARE(cloud->metrics.gpusUsed, 64);
         std::map<std::string, int> samples;
@@ -143,7 +140,7 @@ private slots:
 
     void theTwoExpertsOf70BFillTwoNodesOfA800()
     {
-        const EvaluationPtr two = evaluated(sample("moe-2x70b-16-a800"));
+        const EvaluationPtr two = evaluated(samplePlan("moe-2x70b-16-a800"));
         QVERIFY(two && two->feasible());
         QCOMPARE(two->metrics.gpusUsed, 16);
         // Every expert lies over the eight GPUs of a node, and nothing else splits its tokens.
@@ -173,7 +170,7 @@ private slots:
     void theThreeDatacentersTakeAsLongAsTheReferenceSays()
     {
         // Two independent simulators agree on these: P 6, M 4, C 4, three datacenters, spatial sharing.
-        Plan plan = sample("atlas-three-datacenters");
+        Plan plan = samplePlan("atlas-three-datacenters");
         const auto iteration = [](const Plan &p) { return evaluated(p)->metrics.iterationTime.value(); };
         QVERIFY(std::abs(iteration(plan) - 61.99) < 0.01);
         plan.schedule = ScheduleKind::GPipe;
@@ -182,7 +179,7 @@ private slots:
 
     void movingGpusBetweenTheRegionsDoesWhatTheNotesSay()
     {
-        const Plan plan = sample("llama-3-70b-three-regions");
+        const Plan plan = samplePlan("llama-3-70b-three-regions");
         const auto moved = [&](int gpus) {
             Plan next = plan;
             next.cluster = *moveGpus(plan.cluster, 0, gpus, 2);
@@ -207,7 +204,7 @@ private slots:
     // RTT / W.
     void theHeadlineOfAtlasIsReproduced()
     {
-        const Plan atlas = sample("atlas-headline");
+        const Plan atlas = samplePlan("atlas-headline");
         Plan gpipe = atlas;
         gpipe.schedule = ScheduleKind::GPipe;
         gpipe.wan.sharing = WanSharing::Spatial;
@@ -226,7 +223,7 @@ private slots:
     /// to 47 %; the model saves more) and lies below that of recomputation; twice the micro-batch fits.
     void bertOnDrivesIsAsFastAsPublishedWithALowerPeak()
     {
-        const Plan plan = sample("ssdtrain-bert-2xa100");
+        const Plan plan = samplePlan("ssdtrain-bert-2xa100");
         const EvaluationPtr offload = evaluated(plan);
         QVERIFY(offload && offload->metrics.offload);
         QVERIFY(offload->feasible());
@@ -247,7 +244,7 @@ private slots:
 
     void gptThreeOnSmallGpusFitsWithOffloadAndWouldBeSlowerWithRecomputation()
     {
-        const Plan plan = sample("gpt3-offload-a100-40gb");
+        const Plan plan = samplePlan("gpt3-offload-a100-40gb");
         QVERIFY(evaluated(plan) && evaluated(plan)->feasible());
         Plan keep = plan, recompute = plan;
         keep.memory.activationOffload = recompute.memory.activationOffload = ActivationOffload::None;

@@ -3,11 +3,9 @@
 // A server on loopback that tells whoever connects the same lines and then closes, as a sender that ends; it may be
 // shut, so that nobody answers, and opened again on its port.
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
+#include "tests/support/loopback.h"
+
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <string>
@@ -39,18 +37,9 @@ public:
     }
     void open()
     {
-        m_socket = ::socket(AF_INET, SOCK_STREAM, 0);
-        const int yes = 1;
-        ::setsockopt(m_socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-        sockaddr_in at {};
-        at.sin_family = AF_INET;
-        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        at.sin_port = htons(std::uint16_t(m_port));
-        socklen_t length = sizeof at;
-        if (::bind(m_socket, reinterpret_cast<sockaddr *>(&at), length) != 0 || ::listen(m_socket, 8) != 0
-            || ::getsockname(m_socket, reinterpret_cast<sockaddr *>(&at), &length) != 0)
+        m_socket = listenOnLoopback(m_port);
+        if (m_socket < 0)
             return;
-        m_port = ntohs(at.sin_port);
         m_thread = std::jthread([this](const std::stop_token &stop) { serve(stop); });
     }
 
@@ -76,7 +65,8 @@ private:
     }
 
     std::string m_text;
-    int m_socket = -1, m_port = 0;
+    int m_socket = -1;
+    std::uint16_t m_port = 0;
     std::atomic<int> m_served = 0;
     std::jthread m_thread;
 };

@@ -3,6 +3,7 @@
 
 #include "models/text/fuzzy.h"
 #include "views/commands/command_registry.h"
+#include "views/parts/row_delegate.h"
 #include "views/theme/theme.h"
 
 #include <QApplication>
@@ -10,7 +11,6 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPainter>
-#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -20,35 +20,24 @@ namespace trainyard {
 namespace {
 
 constexpr int kKeysRole = Qt::UserRole + 1, kGroupRole = Qt::UserRole + 2;
-constexpr int kWidth = 560, kHeight = 380, kTop = 56;
+constexpr int kWidth = 560, kHeight = 380, kTop = 56, kCommandRow = 28;
 
-class RowDelegate : public QStyledItemDelegate {
+class CommandDelegate : public RowDelegate {
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override { return { 0, 28 }; }
-    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
+    using RowDelegate::RowDelegate;
+
+protected:
+    void paintRow(QPainter &painter, const QRect &row, const QModelIndex &index) const override
     {
-        const Theme &t = theme();
-        painter->save();
-        painter->setRenderHint(QPainter::Antialiasing);
-        if (option.state & QStyle::State_Selected) {
-            painter->setPen(Qt::NoPen);
-            painter->setBrush(t.accentSoft);
-            painter->drawRoundedRect(option.rect.adjusted(2, 1, -2, -1), 4, 4);
-        }
-        const QRect line = option.rect.adjusted(10, 0, -12, 0);
-        const QString group = index.data(kGroupRole).toString() + QStringLiteral("  ");
-        painter->setFont(uiFont(-1));
-        painter->setPen(t.textFaint);
-        painter->drawText(line, Qt::AlignVCenter | Qt::AlignLeft, group);
-        painter->drawText(line, Qt::AlignVCenter | Qt::AlignRight, index.data(kKeysRole).toString());
+        const QRect line = row.adjusted(10, 0, -12, 0);
+        paintDetail(painter, line, Qt::AlignLeft, index.data(kGroupRole).toString() + QStringLiteral("  "));
+        paintDetail(painter, line, Qt::AlignRight, index.data(kKeysRole).toString());
         const bool isCommand = index.flags().testFlag(Qt::ItemIsEnabled);
         const int indent = isCommand ? 78 : 0;
-        painter->setFont(uiFont());
-        painter->setPen(isCommand ? t.text : t.textMuted);
-        painter->drawText(
+        painter.setFont(uiFont());
+        painter.setPen(isCommand ? theme().text : theme().textMuted);
+        painter.drawText(
             line.adjusted(indent, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, index.data(Qt::DisplayRole).toString());
-        painter->restore();
     }
 };
 
@@ -65,7 +54,7 @@ CommandPalette::CommandPalette(CommandRegistry &registry, QWidget *window)
     m_field->setPlaceholderText(tr("Type a command"));
     m_field->setAccessibleName(tr("Search commands"));
     m_field->setClearButtonEnabled(true);
-    m_list->setItemDelegate(new RowDelegate(m_list));
+    m_list->setItemDelegate(new CommandDelegate(kCommandRow, m_list));
     m_list->setFocusPolicy(Qt::NoFocus);
     m_list->setAccessibleName(tr("Commands found"));
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/jobs/jobs_page.h"
 
-#include "views/export/file_target.h"
-#include "views/export/panel_menu.h"
-#include "views/export/panel_picture.h"
 #include "views/jobs/job_words.h"
 #include "views/jobs/mini_gantt.h"
 #include "views/jobs/scheduler_cell.h"
 #include "views/panels/card.h"
-#include "views/parts/page_head.h"
 #include "views/parts/panel_parts.h"
 #include "views/parts/scrolled.h"
 #include "views/theme/theme.h"
 
 #include <QGridLayout>
-#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QShortcut>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -29,59 +22,34 @@ namespace {
 
 constexpr int kPartsWidth = 400, kColumns = 2, kLeastCell = 92;
 
-TextLine *wrappedLine(Ink ink, QWidget *parent)
-{
-    auto *line = new TextLine({}, ink, parent);
-    line->setWrapped(true);
-    return line;
-}
-
 } // namespace
 
 JobsPage::JobsPage(const Catalogue &catalogue, QWidget *parent)
-    : QWidget(parent)
-    , back(new QPushButton(tr("‹ Back to the plan"), this))
-    , exportCsv(new QPushButton(tr("Export CSV…"), this))
+    : ComparisonPage({ .accessibleName = tr("Schedulers of jobs"),
+                         .title = tr("Schedulers"),
+                         .pictureOf = tr("%1 schedulers"),
+                         .exportOf = tr("Export: comparison of schedulers"),
+                         .fileName = tr("schedulers"),
+                         .running = tr("Running the jobs under each scheduler…") },
+        parent)
     , solve(new QPushButton(tr("Ask the solver"), this))
-    , picture(new QToolButton(this))
     , ablation(new VariantBars)
     , scaling(new VariantBars)
     , oneMore(new VariantBars(VariantBars::Names::Above))
-    , m_title(new TextLine(tr("Schedulers"), Ink::Text, this))
-    , m_overview(new TextLine({}, Ink::Muted, this))
-    , m_result(wrappedLine(Ink::Text, this))
-    , m_empty(wrappedLine(Ink::Muted, this))
     , m_scalingNote(wrappedLine(Ink::Faint, this))
-    , m_body(new QWidget(this))
-    , m_nothing(new Card(m_empty, this))
     , m_study(catalogue)
 {
-    setAccessibleName(tr("Schedulers of jobs"));
-    setFocusPolicy(Qt::ClickFocus); // keys are this page's, whatever was clicked last
     solve->setToolTip(tr("Looks for the best order of shards with a mixed-integer programme, for as long as the plan "
                          "allows (job_options.seconds)."));
-    dressPictureButton(picture);
-    auto *menu = new QMenu(picture);
-    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
-        menu->clear();
-        addPictureActions(*menu, m_body, tr("%1 schedulers").arg(m_name));
-    });
-    picture->setMenu(menu);
-    m_result->setFont(uiFont(1));
-    m_empty->setAlignment(Qt::AlignCenter);
     m_scalingNote->setFont(uiFont(-2));
     m_scalingNote->setText(tr("Speed-up over one GPU; the tick is min(G, n). A little more is possible: one GPU alone "
                               "shows transfers that several hide."));
-    arrange();
-    setPanelTable(m_body, [this] { return toTsv(); });
-    connect(back, &QPushButton::clicked, this, &JobsPage::closed);
-    connect(exportCsv, &QPushButton::clicked, this, &JobsPage::saveCsv);
+    parts()->addWidget(makeSchedulers(), 1);
+    parts()->addWidget(makeParts());
     connect(solve, &QPushButton::clicked, this, [this] {
         m_study.solve();
         refresh();
     });
-    auto *escape = new QShortcut(QKeySequence(Qt::Key_Escape), this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
-    connect(escape, &QShortcut::activated, this, &JobsPage::closed);
     connect(&m_study, &JobStudy::comparisonChanged, this, &JobsPage::setComparison);
     refresh();
 }
@@ -117,36 +85,10 @@ QWidget *JobsPage::makeParts()
     column->addWidget(new SectionTitle(tr("One GPU more"), tr("all jobs end after"), content));
     column->addWidget(oneMore);
     column->addStretch(1);
-    m_parts = content;
+    m_worth = content;
     QScrollArea *area = scrolled(content);
     area->setFixedWidth(kPartsWidth);
     return new Card(area);
-}
-
-void JobsPage::arrange()
-{
-    auto *top = pageHead(back, m_title, m_overview, { exportCsv, picture });
-    auto *row = new QHBoxLayout;
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(Theme::kGap);
-    row->addWidget(makeSchedulers(), 1);
-    row->addWidget(makeParts());
-    auto *body = new QVBoxLayout(m_body);
-    body->setContentsMargins(0, 0, 0, 0);
-    body->setSpacing(Theme::kGap);
-    body->addWidget(m_result);
-    body->addLayout(row, 1);
-    auto *column = pageColumn(this, top);
-    column->addWidget(m_body, 1);
-    column->addWidget(m_nothing, 1);
-}
-
-void JobsPage::setPlan(const PlanPtr &plan, const QString &name)
-{
-    m_name = name;
-    m_plan = plan;
-    m_study.setPlan(plan);
-    refresh();
 }
 
 void JobsPage::setComparison(JobComparisonPtr comparison)
@@ -187,14 +129,9 @@ void JobsPage::refresh()
     const bool isOfPlan = m_comparison && m_comparison->plan == m_plan;
     const QString nothing = m_comparison ? QString::fromStdString(m_comparison->nothing) : QString();
     const bool has = m_comparison && nothing.isEmpty() && !m_comparison->schedulers.empty();
-    m_body->setVisible(has);
-    m_nothing->setVisible(!has);
-    exportCsv->setEnabled(has);
-    picture->setEnabled(has);
-    m_empty->setText(nothing.isEmpty() ? tr("Running the jobs under each scheduler…") : nothing + u'.');
+    showState(has, nothing, !isOfPlan || !m_comparison->isComplete ? tr("Evaluating…") : overviewOf(*m_comparison));
     solve->setEnabled(has && isOfPlan && !m_study.isSolving() && !(m_comparison && m_comparison->hasSolvers));
     solve->setText(m_study.isSolving() ? tr("Solving…") : tr("Ask the solver"));
-    m_overview->setText(!isOfPlan || !m_comparison->isComplete ? tr("Evaluating…") : overviewOf(*m_comparison));
     if (!has)
         return;
     fillCells();
@@ -204,36 +141,12 @@ void JobsPage::refresh()
     m_result->setText(resultSentence(*m_comparison));
     for (SchedulerCell *cell : m_cells)
         cell->setFaded(!isOfPlan);
-    dimLines(*m_parts, !isOfPlan);
+    dimLines(*m_worth, !isOfPlan);
 }
 
-QString JobsPage::toTsv() const
+QString JobsPage::table(QChar separator) const
 {
-    return m_comparison ? comparisonTable(*m_comparison, u'\t') : QString();
-}
-
-void JobsPage::saveCsv()
-{
-    FileTarget *target = FileTarget::of(this);
-    if (!target || !m_comparison)
-        return;
-    const QByteArray csv = comparisonTable(*m_comparison, u',').toUtf8(); // as it is now, not after the dialog
-    const QString path = target->ask(tr("Export: comparison of schedulers"), tr("schedulers") + QStringLiteral(".csv"),
-        QStringLiteral(".csv"), tr("Comma-separated values (*.csv)"));
-    if (!path.isEmpty())
-        target->write(tr("Comparison"), path, csv);
-}
-
-void JobsPage::showEvent(QShowEvent *event)
-{
-    QWidget::showEvent(event);
-    m_study.setWatched(true);
-}
-
-void JobsPage::hideEvent(QHideEvent *event)
-{
-    QWidget::hideEvent(event);
-    m_study.setWatched(false);
+    return m_comparison ? comparisonTable(*m_comparison, separator) : QString();
 }
 
 } // namespace trainyard

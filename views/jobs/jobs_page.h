@@ -5,58 +5,43 @@
 // thread.
 
 #include "models/job_study.h"
-
-#include <QWidget>
+#include "views/panels/comparison_page.h"
 
 class QGridLayout;
-class QPushButton;
-class QToolButton;
 
 namespace trainyard {
 
 class SchedulerCell;
-class SectionTitle;
-class TextLine;
 class VariantBars;
 
-class JobsPage : public QWidget {
+class JobsPage : public ComparisonPage {
     Q_OBJECT
 public:
     explicit JobsPage(const Catalogue &catalogue, QWidget *parent = nullptr);
 
-    void setPlan(const PlanPtr &plan, const QString &name); // the document's
     void setComparison(JobComparisonPtr comparison); // as the study finds it
     [[nodiscard]] JobStudy &study() { return m_study; }
     [[nodiscard]] const JobComparison *comparison() const { return m_comparison.get(); }
     [[nodiscard]] const std::vector<SchedulerCell *> &cells() const { return m_cells; }
-    [[nodiscard]] QString toTsv() const;
 
-    QPushButton *const back, *const exportCsv, *const solve;
-    QToolButton *const picture;
+    QPushButton *const solve;
     VariantBars *const ablation, *const scaling, *const oneMore;
 
 Q_SIGNALS:
-    void closed();
     void schedulerChosen(trainyard::JobScheduler scheduler);
-    void completed(); // all that is compared is there, or why nothing is
-
-protected:
-    void showEvent(QShowEvent *event) override;
-    void hideEvent(QHideEvent *event) override;
 
 private:
-    void arrange();
+    void follow(const PlanPtr &plan) override { m_study.setPlan(plan); }
+    void watch(bool isWatched) override { m_study.setWatched(isWatched); }
+    void refresh() override;
+    [[nodiscard]] QString table(QChar separator) const override;
     [[nodiscard]] QWidget *makeSchedulers();
     [[nodiscard]] QWidget *makeParts();
     void fillCells();
-    void refresh();
-    void saveCsv();
 
-    QString m_name;
-    PlanPtr m_plan;
     JobComparisonPtr m_comparison;
-    TextLine *m_title, *m_overview, *m_result, *m_empty, *m_scalingNote;
-    QWidget *m_body, *m_nothing, *m_parts;
+    TextLine *m_scalingNote;
+    QWidget *m_worth = nullptr;
     QGridLayout *m_grid = nullptr;
     std::vector<SchedulerCell *> m_cells;
     JobStudy m_study; // last: it tells this page

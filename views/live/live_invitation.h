@@ -1,21 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the page of live runs shows while nothing is connected: what can be, and how. GUI thread.
+// What the page of live runs shows while nothing is connected: what can be, and how.
 
-#include <QWidget>
-
-class QPushButton;
+#include "views/parts/invitation.h"
 
 namespace trainyard {
 
-class LiveInvitation : public QWidget {
-    Q_OBJECT
-public:
-    explicit LiveInvitation(QWidget *parent = nullptr);
-    QPushButton *const connectButton, *const replay;
-
-protected:
-    void paintEvent(QPaintEvent *event) override;
-};
+[[nodiscard]] Invitation::Words liveInvitation();
 
 } // namespace trainyard

@@ -44,7 +44,7 @@ LivePage::LivePage(LiveDocument &live, RunDocument &runs, QWidget *parent)
     , whatIfs(new WhatIfList(live))
     , plot(new RunPlot)
     , scrubber(new StepScrubber(runs, StepScrubber::Size::Full))
-    , invitation(new LiveInvitation)
+    , invitation(new Invitation(liveInvitation()))
     , m_live(live)
     , m_runs(runs)
     , m_body(new QWidget(this))
@@ -121,8 +121,8 @@ void LivePage::wire()
     connect(save, &QPushButton::clicked, this, &LivePage::saveRequested);
     connect(compare, &QPushButton::clicked, this, &LivePage::compareRequested);
     connect(sources, &SourceTable::connectRequested, this, &LivePage::connectRequested);
-    connect(invitation->connectButton, &QPushButton::clicked, this, &LivePage::connectRequested);
-    connect(invitation->replay, &QPushButton::clicked, this, &LivePage::replayRequested);
+    connect(invitation->begin, &QPushButton::clicked, this, &LivePage::connectRequested);
+    connect(invitation->other, &QPushButton::clicked, this, &LivePage::replayRequested);
     connect(plot, &RunPlot::stepChosen, this, [this](qint64 number) { m_runs.setStep(number); });
     connect(&m_live, &LiveDocument::sourcesChanged, this, &LivePage::showState);
     connect(&m_runs, &RunDocument::runChanged, this, &LivePage::showState);

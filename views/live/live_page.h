@@ -13,7 +13,7 @@ class QPushButton;
 namespace trainyard {
 
 class AlarmList;
-class LiveInvitation;
+class Invitation;
 class LiveStrip;
 class RunPlot;
 class SourceTable;
@@ -33,7 +33,7 @@ public:
     WhatIfList *const whatIfs;
     RunPlot *const plot;
     StepScrubber *const scrubber;
-    LiveInvitation *const invitation;
+    Invitation *const invitation;
     [[nodiscard]] QString stepText() const; // of the step that is shown
 
 signals:

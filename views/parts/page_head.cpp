@@ -5,6 +5,7 @@
 
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QSplitter>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -41,6 +42,15 @@ QVBoxLayout *pageColumn(QWidget *page, QHBoxLayout *head)
     column->setSpacing(Theme::kGap);
     column->addLayout(head);
     return column;
+}
+
+QSplitter *splitter(Qt::Orientation orientation, const QString &name, QWidget *parent)
+{
+    auto *made = new QSplitter(orientation, parent);
+    made->setHandleWidth(Theme::kGap);
+    made->setChildrenCollapsible(false);
+    made->setAccessibleName(name);
+    return made;
 }
 
 } // namespace trainyard

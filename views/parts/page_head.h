@@ -8,6 +8,7 @@
 
 class QHBoxLayout;
 class QPushButton;
+class QSplitter;
 class QToolButton;
 class QVBoxLayout;
 
@@ -22,5 +23,8 @@ void dressPictureButton(QToolButton *button);
 
 /// The page's own layout, its head in it.
 [[nodiscard]] QVBoxLayout *pageColumn(QWidget *page, QHBoxLayout *head);
+
+/// Between parts that may be resized but not hidden, with the gap between cards as its handle.
+[[nodiscard]] QSplitter *splitter(Qt::Orientation orientation, const QString &name, QWidget *parent);
 
 } // namespace trainyard

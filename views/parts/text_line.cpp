@@ -139,6 +139,13 @@ void TextLine::changeEvent(QEvent *event)
     QWidget::changeEvent(event);
 }
 
+TextLine *wrappedLine(Ink ink, QWidget *parent)
+{
+    auto *line = new TextLine({}, ink, parent);
+    line->setWrapped(true);
+    return line;
+}
+
 void dimLines(const QWidget &panel, bool isDimmed)
 {
     for (TextLine *line : panel.findChildren<TextLine *>())

@@ -47,6 +47,8 @@ private:
     bool m_wrapped = false, m_dimmed = false;
 };
 
+/// Several lines where one is too short.
+[[nodiscard]] TextLine *wrappedLine(Ink ink, QWidget *parent);
 /// Dims every line within `panel`: what stands there is not of the plan that the window shows.
 void dimLines(const QWidget &panel, bool isDimmed);
 

@@ -3,14 +3,10 @@
 
 #include "views/parts/text_line.h"
 #include "views/plots/curve_data.h"
-#include "views/plots/host_memory_plot.h"
+#include "views/plots/curve_plots.h"
 #include "views/plots/job_progress_plot.h"
 #include "views/plots/legend_strip.h"
-#include "views/plots/memory_plot.h"
-#include "views/plots/memory_time_plot.h"
 #include "views/plots/rok_plot.h"
-#include "views/plots/utilization_plot.h"
-#include "views/plots/wan_plot.h"
 #include "views/theme/theme.h"
 
 #include <QComboBox>
@@ -48,12 +44,12 @@ CurvesPanel::CurvesPanel(QWidget *parent)
     m_stages->setMinimumContentsLength(12);
     m_note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_note->setFont(uiFont(-1));
-    addPlot(new UtilizationPlot(this), tr("Utilization"));
-    addPlot(new MemoryPlot(this), tr("Memory"));
-    addPlot(new MemoryTimePlot(this), tr("Memory over time"));
-    addPlot(new WanPlot(this), tr("WAN"));
+    addPlot(makeUtilizationPlot(this), tr("Utilization"));
+    addPlot(makeMemoryPlot(this), tr("Memory"));
+    addPlot(makeMemoryTimePlot(this), tr("Memory over time"));
+    addPlot(makeWanPlot(this), tr("WAN"));
     addPlot(m_rok, tr("Offload trade-off"));
-    addPlot(new HostMemoryPlot(this), tr("Host memory"));
+    addPlot(makeHostMemoryPlot(this), tr("Host memory"));
     addPlot(m_progress, tr("Progress"));
     m_tabs->setTabToolTip(int(Tab::Rok), tr("Recompute, offload, keep: what each reaches over micro-batch sizes"));
 

@@ -17,8 +17,8 @@ namespace trainyard {
 
 class DifferenceBars;
 class EvidenceTable;
+class Invitation;
 class RankStrip;
-class RunInvitation;
 class RunPlot;
 class SentenceList;
 class StepScrubber;
@@ -51,7 +51,7 @@ public:
     RunPlot *const stepPlot, *const otherPlot;
     SentenceList *const suspects, *const clocks, *const notes;
     EvidenceTable *const sources;
-    RunInvitation *const invitation;
+    Invitation *const invitation;
     VerdictSection *const verdict;
     TabbedCard *const tabs;
     [[nodiscard]] QString result() const; // the sentence about the step

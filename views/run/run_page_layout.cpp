@@ -4,11 +4,12 @@
 
 #include "views/panels/card.h"
 #include "views/panels/evidence_table.h"
+#include "views/parts/invitation.h"
+#include "views/parts/page_head.h"
 #include "views/parts/panel_parts.h"
 #include "views/parts/scrolled.h"
 #include "views/run/difference_bars.h"
 #include "views/run/rank_strip.h"
-#include "views/run/run_invitation.h"
 #include "views/run/run_plot.h"
 #include "views/run/sentence_list.h"
 #include "views/run/step_scrubber.h"
@@ -152,26 +153,11 @@ QWidget *RunPage::makeSources()
 
 void RunPage::arrange()
 {
-    back->setToolTip(tr("Esc"));
-    back->setProperty("isFlat", true);
-    m_title->setFont(uiFont(3, QFont::DemiBold));
-    m_overview->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     run->setText(tr("Run"));
     run->setToolTip(tr("Open, compare, watch, save or close a run."));
-    picture->setText(tr("Picture"));
-    picture->setToolTip(tr("Copy or save what the page shows."));
-    for (QToolButton *button : { run, picture }) {
-        button->setPopupMode(QToolButton::InstantPopup);
-        button->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    }
-    auto *top = new QHBoxLayout;
-    top->setSpacing(Theme::kGap);
-    top->addWidget(back);
-    top->addWidget(m_title);
-    top->addWidget(m_overview, 1);
-    top->addWidget(run);
-    top->addWidget(exportCsv);
-    top->addWidget(picture);
+    run->setPopupMode(QToolButton::InstantPopup);
+    run->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    dressPictureButton(picture);
     auto *row = new QHBoxLayout;
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(Theme::kGap);
@@ -183,10 +169,7 @@ void RunPage::arrange()
     body->addWidget(makeHead());
     body->addLayout(row, 1);
     body->addWidget(makeSources());
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(Theme::kGap, 0, Theme::kGap, Theme::kGap);
-    column->setSpacing(Theme::kGap);
-    column->addLayout(top);
+    auto *column = pageColumn(this, pageHead(back, m_title, m_overview, { run, exportCsv, picture }));
     column->addWidget(m_body, 1);
     auto *noRun = new QVBoxLayout(m_noRun);
     noRun->setContentsMargins(0, 0, 0, 0);

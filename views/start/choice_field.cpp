@@ -2,12 +2,12 @@
 #include "views/start/choice_field.h"
 
 #include "models/text/fuzzy.h"
+#include "views/parts/row_delegate.h"
 #include "views/theme/theme.h"
 
 #include <QKeyEvent>
 #include <QListWidget>
 #include <QPainter>
-#include <QStyledItemDelegate>
 
 #include <algorithm>
 
@@ -18,34 +18,21 @@ namespace {
 constexpr int kIdRole = Qt::UserRole, kDetailRole = Qt::UserRole + 1;
 constexpr int kRowHeight = 26, kMostRows = 8, kMostMatches = 60, kArrowRoom = 14;
 
-class MatchDelegate : public QStyledItemDelegate {
+class MatchDelegate : public RowDelegate {
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override
+    using RowDelegate::RowDelegate;
+
+protected:
+    void paintRow(QPainter &painter, const QRect &row, const QModelIndex &index) const override
     {
-        return { 0, kRowHeight };
-    }
-    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
-    {
-        const Theme &t = theme();
-        painter->save();
-        painter->setRenderHint(QPainter::Antialiasing);
-        if (option.state & QStyle::State_Selected) {
-            painter->setPen(Qt::NoPen);
-            painter->setBrush(t.accentSoft);
-            painter->drawRoundedRect(option.rect.adjusted(2, 1, -2, -1), 4, 4);
-        }
-        const QRect line = option.rect.adjusted(8, 0, -8, 0);
+        const QRect line = row.adjusted(8, 0, -8, 0);
         const QString detail = index.data(kDetailRole).toString();
-        painter->setFont(uiFont(-1));
-        painter->setPen(t.textFaint);
-        painter->drawText(line, Qt::AlignVCenter | Qt::AlignRight, detail);
-        const int taken = detail.isEmpty() ? 0 : painter->fontMetrics().horizontalAdvance(detail) + Theme::kPad;
-        painter->setFont(uiFont());
-        painter->setPen(t.text);
-        painter->drawText(line.adjusted(0, 0, -taken, 0), Qt::AlignVCenter | Qt::AlignLeft,
-            painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, line.width() - taken));
-        painter->restore();
+        paintDetail(painter, line, Qt::AlignRight, detail);
+        const int taken = detail.isEmpty() ? 0 : painter.fontMetrics().horizontalAdvance(detail) + Theme::kPad;
+        painter.setFont(uiFont());
+        painter.setPen(theme().text);
+        painter.drawText(line.adjusted(0, 0, -taken, 0), Qt::AlignVCenter | Qt::AlignLeft,
+            painter.fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, line.width() - taken));
     }
 };
 
@@ -66,7 +53,7 @@ ChoiceField::ChoiceField(std::vector<Choice> choices, QWidget *parent)
     setTextMargins(0, 0, kArrowRoom, 0);
     m_list->hide();
     m_list->setFocusPolicy(Qt::NoFocus);
-    m_list->setItemDelegate(new MatchDelegate(m_list));
+    m_list->setItemDelegate(new MatchDelegate(kRowHeight, m_list));
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_list->setFrameShape(QFrame::StyledPanel);

@@ -5,6 +5,7 @@
 #include "models/validation/text_table_model.h"
 #include "views/panels/card.h"
 #include "views/panels/evidence_table.h"
+#include "views/parts/page_head.h"
 #include "views/theme/theme.h"
 #include "views/validation/rows_panel.h"
 #include "views/validation/scatter_card.h"
@@ -24,19 +25,6 @@
 #include <algorithm>
 
 namespace trainyard {
-
-namespace {
-
-QSplitter *splitter(Qt::Orientation orientation, const QString &name, QWidget *parent)
-{
-    auto *made = new QSplitter(orientation, parent);
-    made->setHandleWidth(Theme::kGap);
-    made->setChildrenCollapsible(false);
-    made->setAccessibleName(name);
-    return made;
-}
-
-} // namespace
 
 ValidationPage::ValidationPage(ValidationRunner &runner, QWidget *parent)
     : QWidget(parent)

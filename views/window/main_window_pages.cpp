@@ -8,11 +8,11 @@
 #include "views/layer/layer_page.h"
 #include "views/live/connect_sheet.h"
 #include "views/live/live_page.h"
+#include "views/parts/invitation.h"
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
 #include "views/planner/planner_page.h"
 #include "views/run/run_badge.h"
-#include "views/run/run_invitation.h"
 #include "views/run/run_page.h"
 #include "views/start/new_plan_sheet.h"
 #include "views/sweep/sweep_page.h"
@@ -83,8 +83,8 @@ void MainWindow::connectRun()
     m_workbench->addRunBadge(badge);
     connect(badge, &RunBadge::pageRequested, this, &MainWindow::showRun);
     connect(m_run, &RunPage::closed, this, &MainWindow::showWorkbench);
-    connect(m_run->invitation->open, &QPushButton::clicked, m_runActions, qOverload<>(&RunActions::open));
-    connect(m_run->invitation->openFolder, &QPushButton::clicked, m_runActions, &RunActions::openFolder);
+    connect(m_run->invitation->begin, &QPushButton::clicked, m_runActions, qOverload<>(&RunActions::open));
+    connect(m_run->invitation->other, &QPushButton::clicked, m_runActions, &RunActions::openFolder);
     connect(m_runActions, &RunActions::runOpened, this, &MainWindow::showRun);
     connect(m_lessons, &RunLessons::pageRequested, this, &MainWindow::showRun);
     connect(m_lessons, &RunLessons::changed, &m_commands, &CommandRegistry::refresh);

@@ -22,6 +22,7 @@
 #include "views/panels/strategy_panel.h"
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
+#include "views/parts/page_head.h"
 #include "views/parts/scrolled.h"
 #include "views/plots/curves_panel.h"
 #include "views/plots/rok_plot.h"
@@ -44,15 +45,6 @@
 namespace trainyard {
 
 namespace {
-
-QSplitter *splitter(Qt::Orientation orientation, const QString &name, QWidget *parent)
-{
-    auto *made = new QSplitter(orientation, parent);
-    made->setHandleWidth(Theme::kGap);
-    made->setChildrenCollapsible(false);
-    made->setAccessibleName(name);
-    return made;
-}
 
 constexpr int kRightLeast = 350, kRightMost = 620;
 constexpr int kChartsWanted = 146; // pixels, for three labels on a y axis below the tabs

@@ -4,8 +4,8 @@
 // and the two input gradients of a micro-batch run on each device, in units of equal operations; repeated every six
 // units it is the steady state, its lifespans are the memory. Here the block gives the order and the limit on memory;
 // weight gradients, and operations that may go before one that waits, are then laid by the times.
+#include "core/engine/schedule/earliest_first.h"
 #include "core/engine/schedule/generators.h"
-#include "core/engine/schedule/list_board.h"
 
 #include <algorithm>
 
@@ -72,43 +72,32 @@ struct GuideChoices {
     bool looksAhead; // where the next step waits, a later one that can run and leaves it the memory
 };
 
-class GuidedList {
+class GuidedList : public EarliestFirst<GuidedList> {
 public:
     GuidedList(const ScheduleShape &shape, const ScheduleTimes &times, const Order &order, GuideChoices choices)
-        : m_board(shape, ChunkPlacement::V, times)
-        , m_starts(shape.devices)
+        : EarliestFirst(shape, ChunkPlacement::V, times)
         , m_steps(order.steps)
         , m_chunks(order.chunks)
         , m_choices(choices)
         , m_next(order.steps.size())
         , m_forwardsLeft(order.steps.size(), 2 * shape.microBatches)
     {
-        for (int i = 0; i < devices(); ++i)
-            choose(i);
-    }
-
-    Program make()
-    {
-        while (layEarliest()) { }
-        m_board.layPendingWeightGrads();
-        return std::move(m_board).program();
     }
 
 private:
+    friend EarliestFirst;
+
     struct Candidate {
         std::int64_t arrival = ListBoard::kUnknown;
         ChunkStep step {};
         std::size_t place = 0;
     };
 
-    [[nodiscard]] int devices() const { return static_cast<int>(m_steps.size()); }
-
-    /// What device i does next as far as is known now.
-    void choose(int i)
+    /// Of what device i does next as far as is known now.
+    std::int64_t arrivalOfNext(int i)
     {
         findNext(i);
-        const std::int64_t arrival = m_next[static_cast<std::size_t>(i)].arrival;
-        m_starts.set(i, std::max(arrival, m_board.freeAt(i)));
+        return m_next[static_cast<std::size_t>(i)].arrival;
     }
 
     void findNext(int i)
@@ -152,11 +141,8 @@ private:
         }
     }
 
-    bool layEarliest()
+    bool layNext(int device)
     {
-        const int device = m_starts.earliest();
-        if (device < 0)
-            return false;
         const Candidate next = m_next[static_cast<std::size_t>(device)];
         const std::int64_t freeBefore = m_board.freeAt(device), start = std::max(freeBefore, next.arrival);
         m_board.fillWith(device, next.arrival);
@@ -177,14 +163,11 @@ private:
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(next.place));
         m_forwardsLeft[static_cast<std::size_t>(device)] -= next.step.kind == OpKind::Forward;
         m_board.lay(next.step.kind, device, next.step.chunk);
-        for (int i = std::max(0, device - 1); i <= std::min(devices() - 1, device + 1); ++i)
-            choose(i); // these may have got an input
+        chooseAround(device);
     }
 
     static constexpr std::size_t kLookAhead = 256; // farther steps seldom have their input
 
-    ListBoard m_board;
-    StartQueue m_starts;
     std::vector<std::vector<ChunkStep>> m_steps; // per device, last first
     int m_chunks;
     GuideChoices m_choices;

@@ -2,10 +2,8 @@
 // ZB-V by hand (Qi et al. 2023, arXiv 2401.10241, §6 and Figure 8): without a bubble where F = B = W, and the order
 // where nothing is known of the times. The warm-up and the steady state are fixed; at the end the gradient that is
 // ready first goes first and weight gradients fill what is left.
+#include "core/engine/schedule/earliest_first.h"
 #include "core/engine/schedule/generators.h"
-#include "core/engine/schedule/list_board.h"
-
-#include <algorithm>
 
 namespace trainyard::schedules {
 
@@ -43,28 +41,19 @@ std::vector<ChunkStep> firstPart(int device, int devices, int microBatches)
     return steps;
 }
 
-class HandSchedule {
+class HandSchedule : public EarliestFirst<HandSchedule> {
 public:
     HandSchedule(const ScheduleShape &shape, const ScheduleTimes &times)
-        : m_devices(shape.devices)
-        , m_board(shape, ChunkPlacement::V, times)
-        , m_starts(shape.devices)
+        : EarliestFirst(shape, ChunkPlacement::V, times)
         , m_next(static_cast<std::size_t>(shape.devices))
     {
         for (int i = 0; i < shape.devices; ++i)
             m_steps.push_back(firstPart(i, shape.devices, shape.microBatches));
-        for (int i = 0; i < shape.devices; ++i)
-            choose(i);
-    }
-
-    Program make()
-    {
-        while (layEarliest()) { }
-        m_board.layPendingWeightGrads();
-        return std::move(m_board).program();
     }
 
 private:
+    friend EarliestFirst;
+
     struct Candidate {
         std::int64_t arrival = ListBoard::kUnknown;
         ChunkStep step {};
@@ -83,12 +72,10 @@ private:
                              : Candidate { back, { OpKind::InputGrad, 1 } };
     }
 
-    /// Of all devices, so that nothing that could come before it is still unknown.
-    bool layEarliest()
+    [[nodiscard]] std::int64_t arrivalOfNext(int i) const { return nextOf(i).arrival; }
+
+    bool layNext(int device)
     {
-        const int device = m_starts.earliest();
-        if (device < 0)
-            return false;
         const auto at = static_cast<std::size_t>(device);
         const Candidate next = nextOf(device);
         const bool isFixed = m_next[at] < m_steps[at].size();
@@ -98,16 +85,10 @@ private:
             m_board.layWeightGrad(device);
         else
             m_board.lay(next.step.kind, device, next.step.chunk);
-        for (int i = std::max(0, device - 1); i <= std::min(m_devices - 1, device + 1); ++i)
-            choose(i); // these may have got an input
+        chooseAround(device);
         return true;
     }
 
-    void choose(int i) { m_starts.set(i, std::max(nextOf(i).arrival, m_board.freeAt(i))); }
-
-    int m_devices;
-    ListBoard m_board;
-    StartQueue m_starts;
     std::vector<std::vector<ChunkStep>> m_steps;
     std::vector<std::size_t> m_next;
 };

@@ -2,6 +2,7 @@
 // What a layer keeps for its backward pass, tensor by tensor, and what exists beside that while it runs. Bytes of one
 // token on one GPU; `e` is the size of an activation element, `w` of an input kept for a weight gradient. Sources of
 // every line in docs/model.md, "Activations".
+#include "core/facts/hardware/element_bytes.h"
 #include "core/facts/workload/saved_tensors.h"
 
 #include <algorithm>
@@ -262,19 +263,7 @@ ActivationShape withoutRemaking(ActivationShape shape)
 
 double keptInputBytes(Precision precision, const StackSpec &stack)
 {
-    if (stack.keepsQuantizedInputs) {
-        switch (precision) {
-        case Precision::Fp8:
-            return 1;
-        case Precision::Mxfp8:
-            return 1 + 1.0 / 32; // and a scale of 32 elements
-        case Precision::Nvfp4:
-            return 0.5 + 1.0 / 16; // and a scale of 16
-        default:
-            break;
-        }
-    }
-    return weightBytes(precision);
+    return stack.keepsQuantizedInputs && elementBits(precision) <= 8 ? elementBytes(precision) : weightBytes(precision);
 }
 
 LayerActivations layerActivations(

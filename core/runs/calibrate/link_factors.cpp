@@ -141,25 +141,9 @@ private:
         const auto isMeant = [&](const CollectiveSample &sample) {
             return sample.isInNode() && m_case.workload.gpu(sample.at).id == gpu;
         };
-        const Link nominal = deviceLink(m_case.workload.gpu(at), builtinNetwork()),
-                   none = nominalFabric(m_case.workload, at);
-        const std::string what = "Collectives inside a node of " + m_case.workload.gpu(at).name;
-        const auto factor = [&](const std::vector<CollectiveSample> &samples) {
-            return factorOf(fitLink(samples, nominal, none, false, m_case.options.stop), what,
-                { .what = CalibratedPart::Nvlink, .gpu = gpu });
-        };
-        leaveOutClashes(isMeant, what, factor);
-        auto fit = factor(of(m_samples, isMeant));
-        if (!fit)
-            return tellWhy(what, fit.error());
-        FittedFactor fitted = *std::move(fit);
-        LinkClass kind;
-        const Link link = calibratedLink(nominal, fitted.factor, kind);
-        fitted.id = "nvlink-" + gpu;
-        const auto held = of(m_held, isMeant);
-        fitted.factor.errorBefore = errorOf(held, nominal, none);
-        fitted.factor.errorAfter = errorOf(held, link, none);
-        m_case.propose(std::move(fitted));
+        addLink("nvlink-" + gpu, "Collectives inside a node of " + m_case.workload.gpu(at).name,
+            { .what = CalibratedPart::Nvlink, .gpu = gpu }, isMeant,
+            deviceLink(m_case.workload.gpu(at), builtinNetwork()), nominalFabric(m_case.workload, at));
     }
 
     void addFabric(const std::string &datacenter, StageLocation at)
@@ -167,11 +151,18 @@ private:
         const auto isMeant = [&](const CollectiveSample &sample) {
             return !sample.isInNode() && sample.at.datacenter == at.datacenter;
         };
-        const Link inside = insideOf(at), nominal = nominalFabric(m_case.workload, at);
-        const std::string what = "Collectives between nodes of " + datacenter;
+        addLink("fabric-" + datacenter, "Collectives between nodes of " + datacenter,
+            { .what = CalibratedPart::Fabric, .datacenter = datacenter }, isMeant, insideOf(at),
+            nominalFabric(m_case.workload, at));
+    }
+
+    /// Fits the link inside a node or the one between nodes, as `part` says, to the samples that are meant.
+    void addLink(const std::string &id, const std::string &what, const CalibrationFactor &part, auto &&isMeant,
+        const Link &inside, const Link &between)
+    {
+        const bool isBetween = part.what == CalibratedPart::Fabric;
         const auto factor = [&](const std::vector<CollectiveSample> &samples) {
-            return factorOf(fitLink(samples, inside, nominal, true, m_case.options.stop), what,
-                { .what = CalibratedPart::Fabric, .datacenter = datacenter });
+            return factorOf(fitLink(samples, inside, between, isBetween, m_case.options.stop), what, part);
         };
         leaveOutClashes(isMeant, what, factor);
         auto fit = factor(of(m_samples, isMeant));
@@ -179,11 +170,11 @@ private:
             return tellWhy(what, fit.error());
         FittedFactor fitted = *std::move(fit);
         LinkClass kind;
-        const Link link = calibratedLink(nominal, fitted.factor, kind);
-        fitted.id = "fabric-" + datacenter;
+        const Link link = calibratedLink(isBetween ? between : inside, fitted.factor, kind);
+        fitted.id = id;
         const auto held = of(m_held, isMeant);
-        fitted.factor.errorBefore = errorOf(held, inside, nominal);
-        fitted.factor.errorAfter = errorOf(held, inside, link);
+        fitted.factor.errorBefore = errorOf(held, inside, between);
+        fitted.factor.errorAfter = isBetween ? errorOf(held, inside, link) : errorOf(held, link, between);
         m_case.propose(std::move(fitted));
     }
 

@@ -69,4 +69,10 @@ inline QStringList words(const char *line)
     return QString::fromUtf8(line).split(u' ', Qt::SkipEmptyParts);
 }
 
+/// A plan among samples/, by its name without the ending.
+inline QString sampleFile(const char *name)
+{
+    return QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/%1.trainyard.json").arg(QLatin1String(name));
+}
+
 } // namespace trainyard::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The program itself, run as a script would run it: answers, exit codes, and what bad input is told.
 
+#include "tests/app/cli/program.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -14,32 +15,9 @@
 #include <cmath>
 
 using nlohmann::json;
+using namespace trainyard::test;
 
 namespace {
-
-struct Answer {
-    int exitCode = -1;
-    std::string out;
-    QString err;
-};
-
-Answer run(const QStringList &arguments, const QByteArray &input = {})
-{
-    QProcess process;
-    process.start(QStringLiteral(TRAINYARD_CLI), arguments);
-    process.write(input);
-    process.closeWriteChannel();
-    if (!process.waitForFinished(120'000))
-        return {};
-    return { process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-        process.readAllStandardOutput().toStdString(), QString::fromUtf8(process.readAllStandardError()) };
-}
-
-/// A command line in one string; arguments here hold no spaces.
-QStringList words(const char *line)
-{
-    return QString::fromUtf8(line).split(u' ', Qt::SkipEmptyParts);
-}
 
 /// A measured profile: four stages in two datacenters, 10 ms forward and 20 ms backward, eight micro-batches.
 json profilePlan()

@@ -11,11 +11,6 @@ using namespace trainyard::test;
 
 namespace {
 
-QString sample(const char *name)
-{
-    return QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/%1.trainyard.json").arg(QString::fromUtf8(name));
-}
-
 } // namespace
 
 class TestLaunch : public QObject {
@@ -28,12 +23,12 @@ private slots:
         QTest::addColumn<QString>("to");
         QTest::addColumn<QString>("path");
         QTest::addColumn<QString>("set");
-        QTest::newRow("Megatron-LM") << QStringLiteral("megatron") << sample("gpt3-175b-1024-a100") << QString();
+        QTest::newRow("Megatron-LM") << QStringLiteral("megatron") << sampleFile("gpt3-175b-1024-a100") << QString();
         QTest::newRow("several datacenters")
-            << QStringLiteral("slurm") << sample("llama-3-70b-three-regions") << QString();
-        QTest::newRow("torchtitan") << QStringLiteral("torchtitan") << sample("llama-3.1-405b-16384-h100")
+            << QStringLiteral("slurm") << sampleFile("llama-3-70b-three-regions") << QString();
+        QTest::newRow("torchtitan") << QStringLiteral("torchtitan") << sampleFile("llama-3.1-405b-16384-h100")
                                     << QStringLiteral("parallelism.virtual_pipeline=2");
-        QTest::newRow("Slurm") << QStringLiteral("slurm") << sample("megatron-1t-3072-a100") << QString();
+        QTest::newRow("Slurm") << QStringLiteral("slurm") << sampleFile("megatron-1t-3072-a100") << QString();
     }
     void aShellTakesEveryScript()
     {
@@ -59,9 +54,9 @@ private slots:
     {
         const QString script = m_folder.filePath(QStringLiteral("gpt.sh"));
         const QString plan = m_folder.filePath(QStringLiteral("gpt.trainyard.json"));
-        QCOMPARE(run(words("export --to megatron --out") << script << sample("gpt3-175b-1024-a100")).exitCode, 0);
+        QCOMPARE(run(words("export --to megatron --out") << script << sampleFile("gpt3-175b-1024-a100")).exitCode, 0);
         const Answer answer =
-            run(words("import --base") << sample("moe-2x70b-16-a800") << QStringLiteral("--out") << plan << script);
+            run(words("import --base") << sampleFile("moe-2x70b-16-a800") << QStringLiteral("--out") << plan << script);
         QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
         QFile file(plan);
         QVERIFY(file.open(QIODevice::ReadOnly));
@@ -75,7 +70,7 @@ private slots:
     {
         for (const char *to : { "megatron", "torchtitan", "slurm" }) {
             const Answer answer =
-                run(words("export --to") << QString::fromUtf8(to) << sample("atlas-three-datacenters"));
+                run(words("export --to") << QString::fromUtf8(to) << sampleFile("atlas-three-datacenters"));
             QCOMPARE(answer.exitCode, 2);
             QVERIFY(answer.out.empty());
             QVERIFY2(answer.err.contains(u"/profile: "), qPrintable(answer.err));
@@ -86,7 +81,7 @@ private slots:
     {
         const Answer answer = run(words("export --to megatron --set schedule=zb-h1 --set memory.optimizer_offload=ssd "
                                         "--set memory.saved_activation_bits=8 --set parallelism.virtual_pipeline=1")
-            << sample("gpt3-175b-1024-a100"));
+            << sampleFile("gpt3-175b-1024-a100"));
         QCOMPARE(answer.exitCode, 2);
         const QStringList lines = answer.err.split(u'\n', Qt::SkipEmptyParts);
         QVERIFY2(lines.size() >= 3, qPrintable(answer.err));
@@ -96,14 +91,14 @@ private slots:
 
     void aPlanOfJobsIsNoTraining()
     {
-        const Answer answer = run(words("export --to slurm") << sample("hydra-lab"));
+        const Answer answer = run(words("export --to slurm") << sampleFile("hydra-lab"));
         QCOMPARE(answer.exitCode, 2);
         QVERIFY2(answer.err.contains(u"/job_grid: "), qPrintable(answer.err));
     }
 
     void tasksAreADigraph()
     {
-        const Answer answer = run(words("export --to dot") << sample("atlas-three-datacenters"));
+        const Answer answer = run(words("export --to dot") << sampleFile("atlas-three-datacenters"));
         QCOMPARE(answer.exitCode, 0);
         QVERIFY(answer.out.starts_with("digraph trainyard {\n"));
         QVERIFY(answer.out.ends_with("}\n"));

@@ -20,15 +20,10 @@ using namespace trainyard::test;
 
 namespace {
 
-QString sample(const char *name = "mixed-lab")
-{
-    return QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/%1.trainyard.json").arg(QLatin1String(name));
-}
-
 /// A small part of a sample's space.
 QStringList quick(const QStringList &more = {})
 {
-    return QStringList { QStringLiteral("optimize"), sample(), QStringLiteral("--fix"),
+    return QStringList { QStringLiteral("optimize"), sampleFile("mixed-lab"), QStringLiteral("--fix"),
         QStringLiteral("memory,heterogeneity,schedule,parallelism.context,parallelism.virtual_pipeline,"
                        "parallelism.zero_stage,parallelism.sequence_parallel") }
     + more;
@@ -86,12 +81,12 @@ private slots:
         QFETCH(bool, isTrimmed);
         QTemporaryDir folder;
         const QString out = folder.filePath(QStringLiteral("best.trainyard.json"));
-        const Answer answer =
-            run(QStringList { QStringLiteral("optimize"), sample("llama-3-70b-three-regions"), QStringLiteral("--fix"),
-                    QStringLiteral("memory,schedule,wan,parallelism.tensor,parallelism.context,"
-                                   "parallelism.zero_stage,workload.micro_batch"),
-                    QStringLiteral("--format"), QStringLiteral("json"), QStringLiteral("--out"), out }
-                + asked);
+        const Answer answer = run(
+            QStringList { QStringLiteral("optimize"), sampleFile("llama-3-70b-three-regions"), QStringLiteral("--fix"),
+                QStringLiteral("memory,schedule,wan,parallelism.tensor,parallelism.context,"
+                               "parallelism.zero_stage,workload.micro_batch"),
+                QStringLiteral("--format"), QStringLiteral("json"), QStringLiteral("--out"), out }
+            + asked);
         QCOMPARE(answer.exitCode, 0);
         const json found = json::parse(answer.out), best = found["best"][0], written = found["written"];
         const json metrics = json::parse(
@@ -165,7 +160,7 @@ private slots:
         QFETCH(QString, option);
         for (const char *text : { "nan", "inf", "-inf", "1e999" }) {
             const Answer answer =
-                run({ QStringLiteral("optimize"), sample(), option + u'=' + QString::fromUtf8(text) });
+                run({ QStringLiteral("optimize"), sampleFile("mixed-lab"), option + u'=' + QString::fromUtf8(text) });
             QCOMPARE(answer.exitCode, 2);
             QVERIFY2(answer.err.contains(QString::fromUtf8(text)), qPrintable(answer.err));
         }
@@ -176,7 +171,7 @@ private slots:
         for (const QStringList &options : { QStringList { QStringLiteral("--datacenter"), QStringLiteral(",") },
                  QStringList { QStringLiteral("--fix"), QStringLiteral(",") },
                  QStringList { QStringLiteral("--max-gpus=-1") } }) {
-            const Answer answer = run(QStringList { QStringLiteral("optimize"), sample() } + options);
+            const Answer answer = run(QStringList { QStringLiteral("optimize"), sampleFile("mixed-lab") } + options);
             QCOMPARE(answer.exitCode, 2);
             QVERIFY2(answer.err.contains(options.front().section(u'=', 0, 0)), qPrintable(answer.err));
         }
@@ -187,7 +182,7 @@ private slots:
     {
         QTemporaryDir folder;
         const QString out = folder.filePath(QStringLiteral("best.trainyard.json"));
-        const QString plan = sample("llama-3-70b-three-regions");
+        const QString plan = sampleFile("llama-3-70b-three-regions");
         const Answer answer = run({ QStringLiteral("optimize"), plan, QStringLiteral("--fix"),
             QStringLiteral("memory,parallelism,schedule,placement,workload"), QStringLiteral("--format"),
             QStringLiteral("json"), QStringLiteral("--out"), out });
@@ -238,7 +233,7 @@ private slots:
     /// A search that was cut off has proven nothing, and says what came nearest.
     void aSearchThatIsNotFinishedEndsWithFour()
     {
-        const QStringList arguments { QStringLiteral("optimize"), sample("llama-3-70b-three-regions"),
+        const QStringList arguments { QStringLiteral("optimize"), sampleFile("llama-3-70b-three-regions"),
             QStringLiteral("--max-days"), QStringLiteral("1"), QStringLiteral("--seconds"), QStringLiteral("0.5") };
         const Answer table = run(arguments);
         QCOMPARE(table.exitCode, 4);
@@ -291,7 +286,7 @@ private slots:
     {
         QFETCH(QStringList, arguments);
         QFETCH(QString, says);
-        const Answer answer = run(QStringList { QStringLiteral("optimize"), sample() } + arguments);
+        const Answer answer = run(QStringList { QStringLiteral("optimize"), sampleFile("mixed-lab") } + arguments);
         QCOMPARE(answer.exitCode, 2);
         QVERIFY2(answer.err.contains(says), qPrintable(answer.err));
         QVERIFY(answer.out.empty());
@@ -299,7 +294,7 @@ private slots:
 
     void secondsAreKeptAndTheBestIsTold()
     {
-        const Answer answer = run({ QStringLiteral("optimize"), sample("llama-3-70b-three-regions"),
+        const Answer answer = run({ QStringLiteral("optimize"), sampleFile("llama-3-70b-three-regions"),
             QStringLiteral("--seconds"), QStringLiteral("0.5"), QStringLiteral("--format"), QStringLiteral("json") });
         QCOMPARE(answer.exitCode, 0);
         const json found = json::parse(answer.out);
@@ -313,7 +308,7 @@ private slots:
         QProcess process;
         terminal.serve(process);
         process.start(QStringLiteral(TRAINYARD_CLI),
-            { QStringLiteral("optimize"), sample("llama-3-70b-three-regions"), QStringLiteral("--seconds"),
+            { QStringLiteral("optimize"), sampleFile("llama-3-70b-three-regions"), QStringLiteral("--seconds"),
                 QStringLiteral("100"), QStringLiteral("--format"), QStringLiteral("json") });
         QVERIFY(process.waitForStarted());
         QVERIFY2(terminal.waitFor(process, QRegularExpression("best [1-9]")), qPrintable(terminal.text()));

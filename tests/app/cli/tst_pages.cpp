@@ -10,6 +10,7 @@
 #include "core/evaluation/report/job_text.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/plan_io.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QDir>
@@ -82,7 +83,7 @@ QString fileOf(const QString &page, const QString &target)
 
 Plan sample(const char *name, std::initializer_list<std::pair<const char *, const char *>> keys = {})
 {
-    Plan plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json").value_or(Plan {});
+    Plan plan = test::samplePlan(name);
     for (const auto &[key, value] : keys)
         plan = withKeySet(plan, key, value).value_or(Plan {});
     return plan;

@@ -15,14 +15,10 @@ using namespace trainyard::test;
 
 namespace {
 
-QString sample()
-{
-    return QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/ssdtrain-bert-2xa100.trainyard.json");
-}
-
 json points()
 {
-    const Answer answer = run({ QStringLiteral("rok"), QStringLiteral("--format"), QStringLiteral("json"), sample() });
+    const Answer answer = run({ QStringLiteral("rok"), QStringLiteral("--format"), QStringLiteral("json"),
+        sampleFile("ssdtrain-bert-2xa100") });
     return json::parse(answer.out)["points"];
 }
 
@@ -37,8 +33,8 @@ private slots:
         int seen = 0;
         for (const json &point : points()) {
             const std::string way = point["way"];
-            QStringList arguments { QStringLiteral("evaluate"), sample(), QStringLiteral("--format"),
-                QStringLiteral("json"), QStringLiteral("--set"),
+            QStringList arguments { QStringLiteral("evaluate"), sampleFile("ssdtrain-bert-2xa100"),
+                QStringLiteral("--format"), QStringLiteral("json"), QStringLiteral("--set"),
                 QStringLiteral("workload.micro_batch=%1").arg(point["micro_batch"].get<int>()) };
             if (way != "offload")
                 arguments << QStringLiteral("--set") << QStringLiteral("memory.activation_offload=none");
@@ -71,8 +67,9 @@ private slots:
     void allFormatsSayTheSame()
     {
         const json all = points();
-        const Answer csv = run({ QStringLiteral("rok"), QStringLiteral("--format"), QStringLiteral("csv"), sample() });
-        const Answer table = run({ QStringLiteral("rok"), sample() });
+        const Answer csv = run({ QStringLiteral("rok"), QStringLiteral("--format"), QStringLiteral("csv"),
+            sampleFile("ssdtrain-bert-2xa100") });
+        const Answer table = run({ QStringLiteral("rok"), sampleFile("ssdtrain-bert-2xa100") });
         QCOMPARE(csv.exitCode, 0);
         QCOMPARE(table.exitCode, 0);
         const QStringList lines = QString::fromStdString(csv.out).trimmed().split(u'\n'),
@@ -115,9 +112,9 @@ private slots:
     {
         QCOMPARE(run({ QStringLiteral("rok") }).exitCode, 2);
         QCOMPARE(run({ QStringLiteral("rok"), QStringLiteral("absent.json") }).exitCode, 2);
-        const Answer profile =
-            run({ QStringLiteral("rok"), sample(), QStringLiteral("--set"), QStringLiteral("profile.forward_ms=10"),
-                QStringLiteral("--set"), QStringLiteral("profile.backward_ms=20") });
+        const Answer profile = run({ QStringLiteral("rok"), sampleFile("ssdtrain-bert-2xa100"), QStringLiteral("--set"),
+            QStringLiteral("profile.forward_ms=10"), QStringLiteral("--set"),
+            QStringLiteral("profile.backward_ms=20") });
         QCOMPARE(profile.exitCode, 2);
         QVERIFY2(profile.err.contains(QLatin1String("profile")), qPrintable(profile.err));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `telemetry summarize`, run as a script would run it.
 
+#include "tests/app/cli/program.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -11,23 +12,13 @@
 #include <nlohmann/json.hpp>
 
 using nlohmann::json;
+using namespace trainyard::test;
 
 namespace {
 
-struct Answer {
-    int exitCode = -1;
-    std::string out;
-    QString err;
-};
-
 Answer summarize(const QStringList &arguments)
 {
-    QProcess process;
-    process.start(QStringLiteral(TRAINYARD_CLI), QStringList { "telemetry", "summarize" } + arguments);
-    if (!process.waitForFinished(120'000))
-        return {};
-    return { process.exitCode(), process.readAllStandardOutput().toStdString(),
-        QString::fromUtf8(process.readAllStandardError()) };
+    return run(QStringList { "telemetry", "summarize" } + arguments);
 }
 
 } // namespace

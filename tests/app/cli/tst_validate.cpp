@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `trainyard-cli validate`, run as a script would run it.
 
+#include "tests/app/cli/program.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -13,29 +14,13 @@
 #include <csignal>
 
 using nlohmann::json;
+using namespace trainyard::test;
 
 namespace {
 
-struct Answer {
-    int exitCode = -1;
-    std::string out;
-    QString err;
-};
-
-Answer run(const QStringList &arguments)
+Answer validate(const QStringList &arguments)
 {
-    QProcess process;
-    process.start(QStringLiteral(TRAINYARD_CLI), QStringList { QStringLiteral("validate") } + arguments);
-    process.closeWriteChannel();
-    if (!process.waitForFinished(120'000))
-        return {};
-    return { process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-        process.readAllStandardOutput().toStdString(), QString::fromUtf8(process.readAllStandardError()) };
-}
-
-QStringList words(const char *line)
-{
-    return QString::fromUtf8(line).split(u' ', Qt::SkipEmptyParts);
+    return run(QStringList { QStringLiteral("validate") } + arguments);
 }
 
 /// 0.24 s an iteration: eight micro-batches of 30 ms.
@@ -63,7 +48,7 @@ private slots:
 
     void jsonHasTheNamesOfTheContract()
     {
-        const Answer answer = run(words("--format json"));
+        const Answer answer = validate(words("--format json"));
         QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
         QVERIFY(answer.err.isEmpty());
         const json all = json::parse(answer.out);
@@ -99,7 +84,7 @@ private slots:
 
     void aUsersRowsAreMeasuredAlone()
     {
-        const Answer answer = run(words("--format json --rows") << file(ownRows()));
+        const Answer answer = validate(words("--format json --rows") << file(ownRows()));
         QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
         const json all = json::parse(answer.out);
         QCOMPARE(all["sources"].size(), 1u);
@@ -115,21 +100,21 @@ private slots:
     void rangesAreJudgedOnAnySourceAlone()
     {
         // The rows of a source get the same ranges alone as among all: its publication is held back either way.
-        const json one = json::parse(run(words("--format json --source simumax_b200")).out);
+        const json one = json::parse(validate(words("--format json --source simumax_b200")).out);
         QCOMPARE(one["coverage"][0]["label"].get<std::string>(), std::string("same family"));
         QCOMPARE(one["coverage"][0]["all"]["rows"].get<int>(), 22);
         QCOMPARE(one["coverage"][0]["all"]["publications"].get<int>(), 1);
-        const Answer table = run(words("--source simumax_b200"));
+        const Answer table = validate(words("--source simumax_b200"));
         QVERIFY(table.out.find("held back") != std::string::npos && table.out.find("same family") != std::string::npos);
     }
 
     void tableAndCsvListTheRows()
     {
         const QString path = file(ownRows());
-        const Answer table = run(words("--rows") << path);
+        const Answer table = validate(words("--rows") << path);
         QCOMPARE(table.exitCode, 0);
         QVERIFY(table.out.find("run, 1") != std::string::npos && table.out.find("+20.0 %") != std::string::npos);
-        const Answer csv = run(words("--format csv --rows") << path);
+        const Answer csv = validate(words("--format csv --rows") << path);
         QCOMPARE(csv.exitCode, 0);
         QVERIFY(csv.out.starts_with("source,group,id,metric,published,predicted,error,status,role"));
         QVERIFY(csv.out.find("our cluster,,\"run, 1\",iteration_time_s,0.2,0.24,0.2,gated,test,") != std::string::npos);
@@ -138,10 +123,10 @@ private slots:
     void rowsAreFilteredByRoleAndSource()
     {
         const QString path = file(ownRows());
-        const json fit = json::parse(run(words("--format json --role fit --rows") << path).out);
+        const json fit = json::parse(validate(words("--format json --role fit --rows") << path).out);
         QCOMPARE(fit["rows"].size(), 1u);
         QVERIFY(fit["rows"][0]["id"] == json("run 2"));
-        const Answer unknown = run(
+        const Answer unknown = validate(
             QStringList { QStringLiteral("--rows"), path, QStringLiteral("--source"), QStringLiteral("our clster") });
         QCOMPARE(unknown.exitCode, 2);
         QVERIFY2(unknown.err.contains(QLatin1String("our cluster")), qPrintable(unknown.err));
@@ -153,7 +138,7 @@ private slots:
         json other = ownRows();
         other["source"] = "another";
         const json all =
-            json::parse(run(words("--format json --rows") << file(ownRows()) << file(other, "b.json")).out);
+            json::parse(validate(words("--format json --rows") << file(ownRows()) << file(other, "b.json")).out);
         QCOMPARE(all["sources"].size(), 2u);
         QCOMPARE(all["rows"].size(), 4u);
     }
@@ -163,7 +148,7 @@ private slots:
         json rows = ownRows();
         rows["rows"][0]["published"] = { { "iteration_tme_s", 1 } };
         rows["rows"][1]["plan"]["workload"]["global_batch"] = -1;
-        const Answer answer = run(words("--rows") << file(rows));
+        const Answer answer = validate(words("--rows") << file(rows));
         QCOMPARE(answer.exitCode, 2);
         QVERIFY(answer.out.empty());
         const QStringList lines = answer.err.trimmed().split(u'\n');
@@ -172,21 +157,21 @@ private slots:
                 && lines[0].contains(QLatin1String("iteration_time_s")),
             qPrintable(lines[0]));
         QVERIFY2(lines[1].contains(QLatin1String("/rows/1/plan/workload/global_batch")), qPrintable(lines[1]));
-        QCOMPARE(run(words("--rows /nowhere.json")).exitCode, 2);
-        QCOMPARE(run(words("--format xml")).exitCode, 2);
+        QCOMPARE(validate(words("--rows /nowhere.json")).exitCode, 2);
+        QCOMPARE(validate(words("--format xml")).exitCode, 2);
     }
 
     void nothingToCompareIsBadInput()
     {
         json rows = ownRows();
         rows["rows"] = json::array();
-        const Answer answer = run(words("--format json --rows") << file(rows));
+        const Answer answer = validate(words("--format json --rows") << file(rows));
         QCOMPARE(answer.exitCode, 2);
         QVERIFY(answer.out.empty());
         QCOMPARE(answer.err.trimmed().split(u'\n').size(), 1);
         rows = ownRows();
         rows["rows"].erase(1); // no row of role fit is left
-        QCOMPARE(run(words("--role fit --rows") << file(rows)).exitCode, 2);
+        QCOMPARE(validate(words("--role fit --rows") << file(rows)).exitCode, 2);
     }
 
     void rowsThatAllFailAreAnAnswerWithExitCodeOne()
@@ -194,12 +179,12 @@ private slots:
         json rows = ownRows();
         for (json &row : rows["rows"])
             row["plan"]["parallelism"] = { { "tensor", 8 } }; // on one GPU
-        const Answer answer = run(words("--format json --rows") << file(rows));
+        const Answer answer = validate(words("--format json --rows") << file(rows));
         QVERIFY2(answer.exitCode == 1, qPrintable(answer.err));
         for (const json &row : json::parse(answer.out)["rows"])
             QVERIFY(row["predicted"].is_null() && !row["problem"].is_null());
         rows["rows"][0]["plan"] = json::object(); // one that does not fail is enough
-        QCOMPARE(run(words("--rows") << file(rows)).exitCode, 0);
+        QCOMPARE(validate(words("--rows") << file(rows)).exitCode, 0);
     }
 
     void interruptedItStillPrintsValidJson()

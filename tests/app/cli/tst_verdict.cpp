@@ -15,6 +15,7 @@
 using nlohmann::json;
 using trainyard::test::Answer;
 using trainyard::test::run;
+using trainyard::test::sampleFile;
 
 namespace {
 
@@ -147,11 +148,11 @@ private slots:
         QVERIFY(!hasSentence(a100.at("doubts"), "The type of GPU is told by no source"));
         // A plan in place of all that the log tells
         const QString plan = m_folder.filePath("own.trainyard.json");
-        const Answer imported = run({ "import", log(1), "--base", sample("gpt3-175b-1024-a100"), "--out", plan });
+        const Answer imported = run({ "import", log(1), "--base", sampleFile("gpt3-175b-1024-a100"), "--out", plan });
         QVERIFY2(imported.exitCode == 0, qPrintable(imported.err));
         const json own = verdictOf({ log(1), "--plan", plan });
         QVERIFY(addsUp(own) && own.at("plan").is_null());
-        const json based = verdictOf({ log(1), "--base", sample("gpt3-175b-1024-a100") });
+        const json based = verdictOf({ log(1), "--base", sampleFile("gpt3-175b-1024-a100") });
         QVERIFY(std::abs(own.at("predicted_s").get<double>() - based.at("predicted_s").get<double>()) < 1e-12);
         QCOMPARE(run({ "telemetry", "verdict", log(1), "--plan", plan, "--base", plan }).exitCode, 2);
         QCOMPARE(run({ "telemetry", "verdict", log(1), "--set", "no.such.key=1" }).exitCode, 2);
@@ -259,10 +260,6 @@ private:
         if (!out.open(QIODevice::WriteOnly) || out.write(megatronLog(seconds)) <= 0)
             qFatal("cannot write %s", qPrintable(out.fileName()));
         return out.fileName();
-    }
-    [[nodiscard]] static QString sample(const char *name)
-    {
-        return QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json";
     }
     QTemporaryDir m_folder;
 };

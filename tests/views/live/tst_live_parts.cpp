@@ -6,7 +6,7 @@
 #include "core/facts/catalogue/catalogue.h"
 #include "models/live_words.h"
 #include "views/live/alarm_list.h"
-#include "views/live/live_invitation.h"
+#include "views/parts/invitation.h"
 #include "views/live/live_page.h"
 #include "views/live/live_strip.h"
 #include "views/live/source_chip.h"
@@ -71,7 +71,7 @@ private slots:
     void withoutASourceThePageSaysWhatToDo()
     {
         Parts p;
-        QVERIFY(p.page.invitation->isVisible() && p.page.invitation->connectButton->isVisible());
+        QVERIFY(p.page.invitation->isVisible() && p.page.invitation->begin->isVisible());
         QVERIFY(!p.page.strip->isVisible());
         p.connectTo();
         QVERIFY(!p.page.invitation->isVisible() && p.page.strip->isVisible());

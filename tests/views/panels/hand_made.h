@@ -38,6 +38,18 @@ inline Plan plan()
     return p;
 }
 
+inline OffloadMetrics offload()
+{
+    return { .bytesPerGpu = 24e9,
+        .bytesRead = 20e9,
+        .bytesForwarded = 4e9,
+        .requiredWriteGBps = 12,
+        .stall = 0.25,
+        .activationPeakReduction = 0.4,
+        .ssdLifetimeYears = 3.24,
+        .ssdUsdPerGpu = 360 };
+}
+
 inline PlanPtr shared(Plan p)
 {
     return std::make_shared<const Plan>(std::move(p));

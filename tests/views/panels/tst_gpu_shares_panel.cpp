@@ -2,9 +2,9 @@
 // The panel of GPU shares on a document with the hands of a user: bars dragged and moved by keys become pins of the
 // plan, the other GPUs follow while they are held, and each drag is one step to undo.
 #include "core/evaluation/advice/evaluate.h"
-#include "core/facts/plan/plan_io.h"
 #include "models/plan_document.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 #include "views/panels/gpu_shares_panel.h"
 #include "views/panels/hover_button.h"
@@ -19,13 +19,9 @@
 #include <memory>
 
 using namespace trainyard;
+using test::samplePlan;
 
 namespace {
-
-Plan sample(const char *name)
-{
-    return *readPlan(std::string(TRAINYARD_SOURCE_DIR) + "/samples/" + name + ".trainyard.json");
-}
 
 } // namespace
 
@@ -91,7 +87,7 @@ class GpuSharesPanelTest : public QObject {
 
 private slots:
     void initTestCase() { applyTheme(*qApp, ThemeKind::Dark); }
-    void init() { start(sample("cephalo-lab")); }
+    void init() { start(samplePlan("cephalo-lab")); }
     void cleanup()
     {
         m_panel.reset();
@@ -218,7 +214,7 @@ private slots:
     // The entry that makes pairs of the two L4 says nothing of shares: it stays when shares are unpinned.
     void tensorGroupsStayWhenSharesAreUnpinned()
     {
-        Plan plan = sample("mixed-lab");
+        Plan plan = samplePlan("mixed-lab");
         plan.parallelism.pipeline = 1;
         plan.parallelism.data = 2;
         RankPin pairs;
@@ -271,13 +267,13 @@ private slots:
         QVERIFY(!row(QStringLiteral("RTX A6000"))->share().isWorkPinned);
         QVERIFY(row(QStringLiteral("Tesla P40"))->share().isWorkPinned);
         QTest::mouseClick(m_panel->unpinAllButton(), Qt::LeftButton);
-        QCOMPARE(*m_document->plan(), sample("cephalo-lab"));
+        QCOMPARE(*m_document->plan(), samplePlan("cephalo-lab"));
         QVERIFY(!m_panel->unpinAllButton()->isVisible());
     }
 
     void unequalGpusThatShareEvenlyAreToldSoAndBalancedByOneClick()
     {
-        Plan plan = sample("cephalo-lab");
+        Plan plan = samplePlan("cephalo-lab");
         plan.heterogeneity.compute = ComputeSharing::Even;
         plan.heterogeneity.state = StateSharing::Even;
         start(plan);
@@ -291,7 +287,7 @@ private slots:
 
     void equalGpusHaveNothingToShareUnevenly()
     {
-        start(sample("gpt3-175b-1024-a100"));
+        start(samplePlan("gpt3-175b-1024-a100"));
         QCOMPARE(m_panel->sentenceLine()->text(), QStringLiteral("All GPUs are alike and share evenly."));
         QVERIFY(samples().empty());
         QVERIFY(!m_panel->balanceButton()->isVisible() && !m_panel->comparison()->isVisible());

@@ -156,14 +156,7 @@ private slots:
     {
         QVERIFY(!m_panel->findChild<FactTable *>()->isVisible());
         Evaluation evaluation = *m_evaluation;
-        evaluation.metrics.offload = OffloadMetrics { .bytesPerGpu = 24e9,
-            .bytesRead = 20e9,
-            .bytesForwarded = 4e9,
-            .requiredWriteGBps = 12,
-            .stall = 0.25,
-            .activationPeakReduction = 0.4,
-            .ssdLifetimeYears = 3.24,
-            .ssdUsdPerGpu = 360 };
+        evaluation.metrics.offload = handmade::offload();
         m_panel->setEvaluation(handmade::shared(evaluation));
         for (const char *what : { "24.0 GB", "12 GB/s", "−40.0 %", "250 ms", "3.2 years", "$360" })
             QVERIFY2(says(QString::fromUtf8(what)), what);

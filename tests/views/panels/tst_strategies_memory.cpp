@@ -29,14 +29,7 @@ Plan withDrives()
 Metrics offloading()
 {
     Metrics metrics;
-    metrics.offload = OffloadMetrics { .bytesPerGpu = 24e9,
-        .bytesRead = 20e9,
-        .bytesForwarded = 4e9,
-        .requiredWriteGBps = 12,
-        .stall = 0.25,
-        .activationPeakReduction = 0.4,
-        .ssdLifetimeYears = 3.24,
-        .ssdUsdPerGpu = 360 };
+    metrics.offload = handmade::offload();
     return metrics;
 }
 

@@ -11,7 +11,7 @@
 #include "views/run/rank_strip.h"
 #include "views/run/reading_strip.h"
 #include "views/run/run_badge.h"
-#include "views/run/run_invitation.h"
+#include "views/parts/invitation.h"
 #include "views/run/run_page.h"
 #include "views/run/run_plot.h"
 #include "views/run/run_words.h"

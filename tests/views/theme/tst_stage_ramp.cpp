@@ -2,72 +2,21 @@
 // Colours of pipeline stages beside the colours of kinds of work: no two may be taken for each other, and the order of
 // the stages reads without hue.
 #include "tests/support/test_program.h"
+#include "tests/views/theme/seen_colors.h"
 #include "views/theme/stage_ramp.h"
 #include "views/theme/theme.h"
 
 #include <QApplication>
 #include <QTest>
 
-#include <array>
-#include <cmath>
-
 using namespace trainyard;
-
-namespace {
-
-using Triple = std::array<double, 3>;
-
-double linear(double channel)
-{
-    return channel <= 0.04045 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
-}
-
-Triple rgbOf(const QColor &c)
-{
-    return { linear(c.redF()), linear(c.greenF()), linear(c.blueF()) };
-}
-
-/// CIE L*a*b* of linear sRGB under D65 (CIE 15).
-Triple labOf(const Triple &rgb)
-{
-    const auto f = [](double t) { return t > 216.0 / 24389 ? std::cbrt(t) : (24389.0 / 27 * t + 16) / 116; };
-    const double x = f((0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]) / 0.95047),
-                 y = f(0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]),
-                 z = f((0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]) / 1.08883);
-    return { 116 * y - 16, 500 * (x - y), 200 * (y - z) };
-}
-
-/// Distance of two colours in L*a*b*: about 2.3 is just noticeable.
-double distance(const Triple &a, const Triple &b)
-{
-    return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-}
-
-/// How a colour looks to people without the cones for red or for green (Viénot, Brettel, Mollon 1999, linear RGB).
-Triple seen(const Triple &c, bool withoutRed)
-{
-    if (withoutRed)
-        return { 0.11238 * c[0] + 0.88762 * c[1], 0.11238 * c[0] + 0.88762 * c[1],
-            0.00401 * c[0] - 0.00401 * c[1] + c[2] };
-    return { 0.29275 * c[0] + 0.70725 * c[1], 0.29275 * c[0] + 0.70725 * c[1],
-        -0.02234 * c[0] + 0.02234 * c[1] + c[2] };
-}
-
-} // namespace
+using namespace trainyard::test;
 
 class StageRampTest : public QObject {
     Q_OBJECT
 
 private slots:
-    void themes_data()
-    {
-        QTest::addColumn<ThemeKind>("kind");
-        QTest::newRow("light") << ThemeKind::Light;
-        QTest::newRow("dark") << ThemeKind::Dark;
-        QTest::newRow("high contrast") << ThemeKind::HighContrast;
-    }
-
-    void noStageLooksLikeAKindOfWork_data() { themes_data(); }
+    void noStageLooksLikeAKindOfWork_data() { addThemes(); }
     void noStageLooksLikeAKindOfWork()
     {
         QFETCH(ThemeKind, kind);
@@ -82,7 +31,7 @@ private slots:
         }
     }
 
-    void neighboursAreApartAndLightnessRisesForEveryEye_data() { themes_data(); }
+    void neighboursAreApartAndLightnessRisesForEveryEye_data() { addThemes(); }
     void neighboursAreApartAndLightnessRisesForEveryEye()
     {
         QFETCH(ThemeKind, kind);
@@ -97,7 +46,7 @@ private slots:
         }
     }
 
-    void everyStageStandsOutFromThePanel_data() { themes_data(); }
+    void everyStageStandsOutFromThePanel_data() { addThemes(); }
     void everyStageStandsOutFromThePanel()
     {
         QFETCH(ThemeKind, kind);

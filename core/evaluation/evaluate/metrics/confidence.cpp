@@ -2,6 +2,7 @@
 #include "core/evaluation/evaluate/metrics/confidence.h"
 
 #include "core/base/words.h"
+#include "core/facts/hardware/element_bytes.h"
 #include "core/facts/plan/calibration.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/stage_source.h"
@@ -14,24 +15,6 @@ namespace trainyard {
 namespace {
 
 constexpr int kFewestRows = 3; // fewer rows on one combination are evidence for their family only
-
-int precisionBits(Precision precision)
-{
-    switch (precision) {
-    case Precision::Fp32:
-    case Precision::Tf32:
-        return 32;
-    case Precision::Fp16:
-    case Precision::Bf16:
-        return 16;
-    case Precision::Fp8:
-    case Precision::Mxfp8:
-        return 8;
-    case Precision::Nvfp4:
-        return 4;
-    }
-    return 16;
-}
 
 const GpuSpec *gpuOf(const Pool &pool, const Catalogue &catalogue)
 {
@@ -87,7 +70,7 @@ std::vector<EvidenceKey> evidenceKeys(
         const Pool &pool = plan.cluster.datacenters[std::size_t(location.datacenter)].pools[std::size_t(location.pool)];
         const GpuSpec *const gpu = gpuOf(pool, catalogue);
         EvidenceKey key { plan.stack.name, pool.inlineGpu ? std::string() : pool.gpu,
-            gpu ? gpu->architecture : std::string(), precisionBits(plan.workload.precision), model.isMoe(), reach,
+            gpu ? gpu->architecture : std::string(), elementBits(plan.workload.precision), model.isMoe(), reach,
             gathersWeights };
         if (std::ranges::find(keys, key) == keys.end())
             keys.push_back(std::move(key));

@@ -82,25 +82,6 @@ double tileSeconds(const GpuSpec &gpu, const GemmCurve &curve, const TileWork &w
     return best;
 }
 
-double elementBytes(Precision precision)
-{
-    switch (precision) {
-    case Precision::Fp32:
-    case Precision::Tf32:
-        return 4;
-    case Precision::Fp16:
-    case Precision::Bf16:
-        return 2;
-    case Precision::Fp8:
-        return 1;
-    case Precision::Mxfp8:
-        return 1 + 1.0 / 32; // a scale of 8 bits for 32 elements
-    case Precision::Nvfp4:
-        return 0.5 + 1.0 / 16; // a scale of 8 bits for 16 elements
-    }
-    return 2;
-}
-
 Seconds kernelSeconds(const GpuSpec &gpu, const GemmCurve &curve, double compute, double bytes)
 {
     const double warm = compute + curve.slowdown * compute * compute / (compute + curve.slowdownMs * 1e-3);

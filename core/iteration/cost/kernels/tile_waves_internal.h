@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How long the tiles of a result keep the multiprocessors of a GPU busy. For the matrix kernels of this folder.
 
+#include "core/facts/hardware/element_bytes.h"
 #include "core/iteration/cost/kernels/gemm.h"
 
 namespace trainyard {
@@ -15,8 +16,6 @@ struct TileWork {
 
 /// Seconds of arithmetic with the tile (and the split of k) that takes least.
 [[nodiscard]] double tileSeconds(const GpuSpec &gpu, const GemmCurve &curve, const TileWork &work);
-/// Bytes of an operand element with the scales of its format.
-[[nodiscard]] double elementBytes(Precision precision);
 /// Compute and memory time together, power limit and floor included.
 [[nodiscard]] Seconds kernelSeconds(const GpuSpec &gpu, const GemmCurve &curve, double compute, double bytes);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/cost/layer/layer_timer_internal.h"
 
+#include "core/facts/hardware/element_bytes.h"
 #include "core/facts/workload/model_math.h"
 #include "core/iteration/cost/kernels/attention.h"
 #include "core/iteration/cost/kernels/grouped_gemm.h"
@@ -30,20 +31,7 @@ constexpr double kPieceBytes = 16;
 /// Of an operand's element, its scale apart.
 double operandBytes(const GpuSpec &gpu, Precision precision)
 {
-    switch (gpu.computePrecision(precision)) {
-    case Precision::Fp32:
-    case Precision::Tf32:
-        return 4;
-    case Precision::Fp16:
-    case Precision::Bf16:
-        return 2;
-    case Precision::Fp8:
-    case Precision::Mxfp8:
-        return 1;
-    case Precision::Nvfp4:
-        return 0.5;
-    }
-    return 2;
+    return elementBits(gpu.computePrecision(precision)) / 8.0;
 }
 
 /// Bytes of the largest piece that divides a row of `elements`; a length that is no whole number is padded by

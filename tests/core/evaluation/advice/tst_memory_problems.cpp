@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a plan is told about its memory, and the ladder's steps beside it.
 #include "core/evaluation/memory_fit/fit.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/resolve.h"
 #include "tests/core/evaluation/memory_fit/ladder_plans.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -41,11 +41,9 @@ std::vector<std::string> labels(const Problem &problem)
 /// GPT-3 on A100 40 GB with drives, every activation on the GPU.
 Plan gpt3()
 {
-    auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/gpt3-offload-a100-40gb.trainyard.json");
-    if (!plan)
-        qFatal("no sample");
-    plan->memory.activationOffload = ActivationOffload::None;
-    return *plan;
+    Plan plan = test::samplePlan("gpt3-offload-a100-40gb");
+    plan.memory.activationOffload = ActivationOffload::None;
+    return plan;
 }
 
 /// A plan whose fullest GPU is filled to the share, by the memory of its GPU.

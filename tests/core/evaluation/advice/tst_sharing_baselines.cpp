@@ -4,6 +4,7 @@
 #include "core/facts/plan/plan_io.h"
 #include "core/facts/plan/validate.h"
 #include "core/systems/unequal_gpus/layer_time.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -17,16 +18,9 @@
 #include "tests/support/mixed_plans.h"
 
 using namespace trainyard;
+using test::sharedSample;
 
 namespace {
-
-PlanPtr sample(const char *name)
-{
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json");
-    if (!plan)
-        qFatal("%s", toString(plan.error().front()).c_str());
-    return std::make_shared<const Plan>(std::move(*plan));
-}
 
 PlanPtr shared(Plan plan)
 {
@@ -80,8 +74,9 @@ std::vector<PlanPtr> allKindsOfPlans()
     experts.parallelism.expert = 4;
     Plan uneven = test::mixedReplicas();
     uneven.workload.globalBatch = 50; // 8 GPUs do not divide it
-    return { sample("cephalo-lab"), sample("mixed-lab"), sample("llama-7b-64-aws"), sample("opt-30b-128-a100-384-v100"),
-        shared(tensor), shared(experts), shared(uneven), shared(test::threeSites(4)) };
+    return { sharedSample("cephalo-lab"), sharedSample("mixed-lab"), sharedSample("llama-7b-64-aws"),
+        sharedSample("opt-30b-128-a100-384-v100"), shared(tensor), shared(experts), shared(uneven),
+        shared(test::threeSites(4)) };
 }
 
 double seconds(const Results &results, const char *id)
@@ -104,7 +99,7 @@ private slots:
         // T = l (f + f + b) of each of 32 layers, with 16 samples in 2 micro-batches of 8 on the P40.
         const RankKind p40 = lab::p40(1);
         const double layer = 2 * (2 * p40.forward[7] + p40.backward[7]) / 1000;
-        const Results ways = baselines(sample("cephalo-lab"));
+        const Results ways = baselines(sharedSample("cephalo-lab"));
         QCOMPARE(ways.at("fsdp-accumulation").of.plan->workload.microBatch, 8);
         QVERIFY(ways.at("fsdp-accumulation").isFeasible);
         QVERIFY(isNear(seconds(ways, "fsdp-accumulation"), lab::kLayers * layer));
@@ -115,7 +110,7 @@ private slots:
         // C(16) + 2 GiB + 16 P / 4 > 0.75 * 22.5 GiB
         const RankKind l4 = lab::l4(1);
         QVERIFY(l4.compute[15] + l4.buffers + 16 * lab::kParameters / 4 > 0.75 * l4.capacity);
-        const SharingResult even = baselines(sample("cephalo-lab")).at("even-split");
+        const SharingResult even = baselines(sharedSample("cephalo-lab")).at("even-split");
         QCOMPARE(even.of.plan->workload.microBatch, 16);
         QVERIFY(even.isEvaluated && !even.fits && !even.isFeasible && !even.why.empty());
         QVERIFY(even.peak > even.capacity);
@@ -124,7 +119,7 @@ private slots:
     void whaleOfTheLabWaitsForTheGpuOfMostFlops()
     {
         // 64 samples by 121 : 121 : 154.8 : 11.76 would be 19, 19, 24, 2; an L4 has room for 10 in one micro-batch.
-        const SharingResult whale = baselines(sample("cephalo-lab")).at("whale");
+        const SharingResult whale = baselines(sharedSample("cephalo-lab")).at("whale");
         int samples = 0;
         for (const RankPin &pin : whale.of.plan->heterogeneity.assign) {
             QCOMPARE(*pin.microBatches, 1);
@@ -141,7 +136,7 @@ private slots:
 
     void cephaloGains286OverEvenAccumulationInTheTimeOfALayer()
     {
-        const PlanPtr lab = sample("cephalo-lab");
+        const PlanPtr lab = sharedSample("cephalo-lab");
         const Results steps = ablations(lab);
         QVERIFY(isNear(*steps.at("both").layerTime, 0.342296848, 1e-8));
         const double gain = *steps.at("even-layered").layerTime / *steps.at("both").layerTime;
@@ -154,7 +149,7 @@ private slots:
 
     void theWaysOfTheLabStandInTheirOrder()
     {
-        const Results ways = baselines(sample("cephalo-lab"));
+        const Results ways = baselines(sharedSample("cephalo-lab"));
         const char *const order[] = { "cephalo", "whale", "groups", "uneven-pipeline", "fsdp-accumulation" };
         for (std::size_t i = 0; i < std::size(order); ++i) {
             QVERIFY2(ways.at(order[i]).isFeasible, order[i]);
@@ -165,7 +160,7 @@ private slots:
 
     void layerByLayerThenPrefetchThenHostMemoryOnlyHelpsWhereWeightsTravel()
     {
-        const Results steps = ablations(sample("llama-7b-64-aws"));
+        const Results steps = ablations(sharedSample("llama-7b-64-aws"));
         const char *const order[] = { "even-layered", "even-prefetch", "even-offload", "both" };
         for (std::size_t i = 1; i < std::size(order); ++i)
             QVERIFY2(seconds(steps, order[i]) < seconds(steps, order[i - 1]), order[i]);
@@ -242,7 +237,7 @@ private slots:
     void stagesOfAnUnevenPipelineLieOnEqualGpusAndFasterOnesHoldMoreLayers()
     {
         for (const char *const id : { "uneven-pipeline", "groups" }) {
-            const SharingResult result = baselines(sample("llama-7b-64-aws")).at(id);
+            const SharingResult result = baselines(sharedSample("llama-7b-64-aws")).at(id);
             std::map<int, std::set<std::string>> gpus;
             std::map<std::string, double> workOfStage;
             for (const SetShare &set : result.sets) {
@@ -258,7 +253,7 @@ private slots:
 
     void anEvenBatchIsInTheLargestMicroBatchThatFits()
     {
-        const PlanPtr plan = sample("llama-7b-64-aws");
+        const PlanPtr plan = sharedSample("llama-7b-64-aws");
         const SharingResult even = baselines(plan).at("fsdp-accumulation");
         QVERIFY(even.isFeasible);
         Plan larger = *even.of.plan;
@@ -269,7 +264,7 @@ private slots:
 
     void theLargestBatchAndModelOfTheLabAreThoseOfItsMemory()
     {
-        const Results ways = baselines(sample("cephalo-lab")), steps = ablations(sample("cephalo-lab"));
+        const Results ways = baselines(sharedSample("cephalo-lab")), steps = ablations(sharedSample("cephalo-lab"));
         // One micro-batch each: 4 mEven of the fullest GPU.
         const ShareProblem problem = lab::problem();
         QVERIFY(ways.at("even-split").limits->isBatchBounded);
@@ -293,7 +288,7 @@ private slots:
 
     void theLargestBatchFitsAndOneSampleMoreForEachDoesNot()
     {
-        const PlanPtr plan = sample("llama-7b-64-aws");
+        const PlanPtr plan = sharedSample("llama-7b-64-aws");
         const SharingResult even = baselines(plan).at("even-split");
         QVERIFY(even.limits->isBatchBounded && !even.limits->isByEquations);
         const auto fits = [&](std::int64_t batch) {
@@ -331,7 +326,7 @@ private slots:
 
     void oneWayIsTheSameAloneAsAmongAll()
     {
-        const PlanPtr plan = sample("mixed-lab");
+        const PlanPtr plan = sharedSample("mixed-lab");
         const Results all = baselines(plan);
         for (const SharingBaseline which : kSharingBaselines) {
             const auto alone = sharingResults({ &which, 1 }, plan, builtinCatalogue(), pool());
@@ -346,7 +341,7 @@ private slots:
         std::stop_source stop;
         stop.request_stop();
         for (const SharingResult &result :
-            sharingResults(kSharingBaselines, sample("mixed-lab"), builtinCatalogue(), pool(), stop.get_token()))
+            sharingResults(kSharingBaselines, sharedSample("mixed-lab"), builtinCatalogue(), pool(), stop.get_token()))
             QVERIFY(!result.isEvaluated);
     }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What spans say that they moved, added up over an iteration, against what the metrics count in other ways.
 #include "core/evaluation/advice/evaluate.h"
-#include "core/facts/plan/plan_io.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -12,18 +12,9 @@
 #include <cmath>
 
 using namespace trainyard;
+using test::evaluatedSample;
 
 namespace {
-
-EvaluationPtr evaluated(const char *sample)
-{
-    const auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + sample + ".trainyard.json");
-    if (!plan)
-        return nullptr;
-    EvaluationWorkspace workspace;
-    const auto evaluation = evaluate(std::make_shared<const Plan>(*plan), builtinCatalogue(), workspace);
-    return evaluation ? *evaluation : nullptr;
-}
 
 bool isNear(double a, double b)
 {
@@ -38,7 +29,7 @@ private slots:
     void overAnIterationStoresAndLoadsAreWhatWasWrittenAndRead()
     {
         // Of the only stage: sum over stores = bytes per GPU, sum over loads = bytes read.
-        const EvaluationPtr e = evaluated("ssdtrain-bert-2xa100");
+        const EvaluationPtr e = evaluatedSample("ssdtrain-bert-2xa100");
         QVERIFY(e && e->metrics.offload);
         double written = 0, read = 0;
         for (std::uint32_t span = 0; span < e->timeline.spanCount(); ++span) {
@@ -80,7 +71,7 @@ private slots:
 
     void everyMoveThatTakesTimeHasBytes()
     {
-        const EvaluationPtr e = evaluated("gpt3-offload-a100-40gb");
+        const EvaluationPtr e = evaluatedSample("gpt3-offload-a100-40gb");
         QVERIFY(e);
         int moves = 0;
         for (const Track &track : e->timeline.tracks)
@@ -96,7 +87,7 @@ private slots:
     {
         // Where no gradients cross it, bytes of a link = sum over its transfers of (pipelines drawn as one x bytes of
         // one).
-        const EvaluationPtr e = evaluated("atlas-three-datacenters");
+        const EvaluationPtr e = evaluatedSample("atlas-three-datacenters");
         QVERIFY(e);
         std::vector<double> carried(e->plan->cluster.wanLinks.size());
         for (const Track &track : e->timeline.tracks)

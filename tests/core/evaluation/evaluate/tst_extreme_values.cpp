@@ -3,6 +3,7 @@
 // names a key.
 #include "core/evaluation/report/metrics_json.h"
 #include "core/facts/plan/plan_io.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -38,10 +39,8 @@ void collect(const Json &node, const std::string &path, std::vector<std::string>
 /// With what a plan may leave out, so that those keys have numbers too.
 Plan spelledOut(const char *sample)
 {
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + sample + ".trainyard.json");
-    if (!plan)
-        qFatal("no sample");
-    for (Datacenter &site : plan->cluster.datacenters) {
+    Plan plan = test::samplePlan(sample);
+    for (Datacenter &site : plan.cluster.datacenters) {
         site.fabricGbpsPerGpu = 200;
         site.usdPerKwh = 0.1;
         for (Pool &pool : site.pools) {
@@ -50,10 +49,10 @@ Plan spelledOut(const char *sample)
             pool.host = Host { 2048, 25, {} };
         }
     }
-    plan->workload.trainingTokens = 1e12;
-    plan->stack.overrides = { { "iteration_overhead_ms", 1 }, { "host_us_per_kernel", 4 }, { "context_bytes", 1e9 },
+    plan.workload.trainingTokens = 1e12;
+    plan.stack.overrides = { { "iteration_overhead_ms", 1 }, { "host_us_per_kernel", 4 }, { "context_bytes", 1e9 },
         { "fragmentation", 1.05 } };
-    return *plan;
+    return plan;
 }
 
 bool isInfinite(const Json &node)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Times and sizes that no timeline holds: refused by the key that makes them so, never wrapped round into an answer.
-#include "core/facts/plan/plan_io.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -13,14 +13,6 @@ using namespace trainyard;
 using namespace trainyard::test;
 
 namespace {
-
-Plan headline()
-{
-    auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/atlas-headline.trainyard.json");
-    if (!plan)
-        qFatal("no sample");
-    return *plan;
-}
 
 ExpectedAll<EvaluationPtr> answerTo(Plan plan)
 {
@@ -63,7 +55,7 @@ void TestLongIterations::measuredTimesBeyondATimelineAreRefusedByName_data()
 void TestLongIterations::measuredTimesBeyondATimelineAreRefusedByName()
 {
     QFETCH(int, schedule);
-    Plan plan = headline();
+    Plan plan = samplePlan("atlas-headline");
     plan.schedule = static_cast<ScheduleKind>(schedule);
     plan.parallelism.virtualPipeline = plan.schedule == ScheduleKind::Interleaved ? 2 : 1;
     plan.profile->weightGradMs = { 50 };
@@ -88,7 +80,7 @@ void TestLongIterations::measuredTimesBeyondATimelineAreRefusedByName()
 void TestLongIterations::anIterationOfYearsIsRight()
 {
     // One stage on one GPU: iteration = M (F + B).
-    Plan plan = headline();
+    Plan plan = samplePlan("atlas-headline");
     plan.parallelism.pipeline = 1;
     plan.parallelism.data = 1;
     plan.placement = {};
@@ -102,7 +94,7 @@ void TestLongIterations::anIterationOfYearsIsRight()
     QVERIFY(std::abs(*evaluation->metrics.iterationTime - 4 * 6e7) < 1);
     QVERIFY(std::abs(evaluation->metrics.breakdown->total() - 4 * 6e7) < 1);
     // Behind a pipeline, with prefill in bubbles of years, nothing turns negative either.
-    Plan across = headline();
+    Plan across = samplePlan("atlas-headline");
     across.profile->backwardMs = { 1e10 };
     across.bubbleFill.requestsPerSecond = 1e-4; // some thousands
     const auto filled = evaluated(across);
@@ -114,30 +106,30 @@ void TestLongIterations::anIterationOfYearsIsRight()
 void TestLongIterations::linksThatTakeLongerThanATimelineAreRefusedByName()
 {
     for (const double gbps : { 1e-8, 1e-30, 1e-300 }) {
-        Plan plan = headline();
+        Plan plan = samplePlan("atlas-headline");
         plan.cluster.wanLinks[0].capacityGbps = gbps;
         QCOMPARE(refusedKey(plan), std::string("cluster.wan_links[0].capacity_gbps"));
-        plan = headline();
+        plan = samplePlan("atlas-headline");
         plan.cluster.wanLinks[0].nodePairGbps = gbps;
         QCOMPARE(refusedKey(plan), std::string("cluster.wan_links[0].node_pair_gbps"));
-        plan = headline();
+        plan = samplePlan("atlas-headline");
         plan.cluster.wanLinks[0].tcpWindowMb = gbps;
         plan.wan.tcpConnections = 1;
         QCOMPARE(refusedKey(plan), std::string("cluster.wan_links[0].tcp_window_mb"));
     }
     for (const double mb : { 1e17, 1e100, 1.7e308 }) {
-        Plan plan = headline();
+        Plan plan = samplePlan("atlas-headline");
         plan.profile->activationMb = mb;
         QCOMPARE(refusedKey(plan), std::string("profile.activation_mb"));
-        plan = headline();
+        plan = samplePlan("atlas-headline");
         plan.profile->gradientMb = mb;
         QCOMPARE(refusedKey(plan), std::string("profile.gradient_mb"));
-        plan = headline();
+        plan = samplePlan("atlas-headline");
         plan.profile->parametersMb = mb;
         QCOMPARE(refusedKey(plan), std::string("profile.parameters_mb"));
     }
     // Slow, but within a timeline: as long as what crosses at the capacity, and not shorter.
-    Plan plan = headline();
+    Plan plan = samplePlan("atlas-headline");
     plan.cluster.wanLinks[0].capacityGbps = 1e-5;
     plan.bubbleFill.enabled = false;
     const auto evaluation = evaluated(plan);
@@ -149,7 +141,7 @@ void TestLongIterations::aBoundaryMillionsOfTimesLongerThanTheWorkIsScheduled()
 {
     for (const ScheduleKind kind :
         { ScheduleKind::ZbV, ScheduleKind::ZbAuto, ScheduleKind::VHalf, ScheduleKind::VMin, ScheduleKind::Chimera }) {
-        Plan plan = headline();
+        Plan plan = samplePlan("atlas-headline");
         plan.schedule = kind;
         plan.bubbleFill.enabled = false;
         plan.profile->forwardMs = plan.profile->backwardMs = plan.profile->weightGradMs = { 1e-6 };
@@ -166,7 +158,7 @@ void TestLongIterations::theOtherPlacementIsTakenWhereOneTakesTooLong()
 {
     // A pipeline over a link of 10 bit/s would take centuries; one in each datacenter exchanges nothing under this
     // profile.
-    Plan plan = headline();
+    Plan plan = samplePlan("atlas-headline");
     plan.placement = {};
     plan.cluster.wanLinks[0].capacityGbps = 1e-9;
     plan.parallelism.pipeline = 4;
@@ -196,7 +188,7 @@ void TestLongIterations::moreMemoryThanThereIsInTheWorldDoesNotFit()
 void TestLongIterations::roomForAThousandMillionMicroBatchesIsRoomForAll()
 {
     for (int kind = 0; kind <= int(ScheduleKind::Atlas); ++kind) {
-        Plan plan = headline();
+        Plan plan = samplePlan("atlas-headline");
         plan.schedule = static_cast<ScheduleKind>(kind);
         plan.bubbleFill.enabled = false;
         plan.profile->inFlight = { 4096 }; // far more than the four micro-batches

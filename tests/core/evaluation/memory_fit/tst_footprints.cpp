@@ -3,11 +3,11 @@
 #include "core/evaluation/advice/fix_search.h"
 #include "core/evaluation/evaluate/run_cache.h"
 #include "core/evaluation/memory_fit/fit.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/iteration/iteration_costs/task_count.h"
 #include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/place.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -18,14 +18,6 @@ using namespace trainyard;
 using namespace trainyard::test;
 
 namespace {
-
-Plan sample(const char *name)
-{
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json");
-    if (!plan)
-        qFatal("no sample");
-    return *plan;
-}
 
 PlanPtr shared(Plan plan)
 {
@@ -59,7 +51,7 @@ void TestFootprints::tasksAreAtLeastTheSpansOfTheTimeline()
 {
     for (const char *name : { "gpt3-offload-a100-40gb", "ssdtrain-bert-2xa100", "llama-3-70b-three-regions",
              "megatron-1t-3072-a100", "gpt3-175b-1024-a100" }) {
-        const PlanPtr plan = shared(sample(name));
+        const PlanPtr plan = shared(samplePlan(name));
         const auto evaluation = evaluated(*plan);
         // Each stage and class ends with a handful of tasks of its own.
         const double tail = 8.0 * plan->parallelism.pipeline * double(evaluation->layout.classes.size());
@@ -97,7 +89,7 @@ void TestFootprints::aStoppedSearchFindsNothing()
     stop.request_stop();
     Footprints footprints(builtinCatalogue(), kMostFixTasks, stop.get_token());
     QVERIFY(!footprints.of(shared(oneSite(8))).isPlaced);
-    Plan large = sample("gpt3-offload-a100-40gb");
+    Plan large = samplePlan("gpt3-offload-a100-40gb");
     large.memory.activationOffload = ActivationOffload::None;
     const Fitting fitting = fitMemory(shared(large), footprints);
     QVERIFY(fitting.isCancelled && fitting.steps.empty());
@@ -105,7 +97,7 @@ void TestFootprints::aStoppedSearchFindsNothing()
 
 void TestFootprints::aPlanOfTooManyOffloadedModulesIsRefusedBeforeItIsMade()
 {
-    Plan plan = sample("gpt3-offload-a100-40gb");
+    Plan plan = samplePlan("gpt3-offload-a100-40gb");
     plan.workload.globalBatch = 1'000'000;
     const auto evaluation = evaluated(plan);
     QVERIFY(!evaluation->feasible());
@@ -117,7 +109,7 @@ void TestFootprints::aPlanOfTooManyOffloadedModulesIsRefusedBeforeItIsMade()
 
 void TestFootprints::fixesAreLookedForInSoManyTasksAndThatIsSaid()
 {
-    Plan plan = sample("megatron-1t-3072-a100");
+    Plan plan = samplePlan("megatron-1t-3072-a100");
     plan.workload.sequenceLength = 20480;
     plan.workload.globalBatch = 3072 * 8;
     const auto evaluation = evaluated(plan);
@@ -138,7 +130,7 @@ void TestFootprints::fixesAreLookedForInSoManyTasksAndThatIsSaid()
 
 void TestFootprints::theStepsOfTheLadderDoNotChangeWithTheBoundWhereItIsNotMet()
 {
-    Plan plan = sample("gpt3-offload-a100-40gb");
+    Plan plan = samplePlan("gpt3-offload-a100-40gb");
     plan.memory.activationOffload = ActivationOffload::None;
     FixSearch search(builtinCatalogue(), {});
     const Fitting bounded = fitMemory(shared(plan), search.footprints()),

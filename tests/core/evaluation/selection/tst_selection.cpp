@@ -2,11 +2,11 @@
 // Which datacenters: the loop of Algorithm 1, that its numbers are the simulator's, what is left out and why, and the
 // front.
 #include "core/evaluation/selection/selection.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include "core/evaluation/evaluate/estimate.h"
 #include "core/facts/cluster/wan.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 
@@ -62,14 +62,6 @@ const SelectionOption *withBlocks(const Selection &selection, const std::vector<
     const auto found = std::ranges::find_if(
         selection.options, [&](const SelectionOption &o) { return o.blocks == blocks && o.data() == data; });
     return found == selection.options.end() ? nullptr : &*found;
-}
-
-Plan sample()
-{
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/llama-3-70b-three-regions.trainyard.json"));
-    if (!plan)
-        qFatal("the sample cannot be read");
-    return std::move(*plan);
 }
 
 /// Every order of the datacenters with every number of replicas, each datacenter taking all the stages that it can
@@ -169,7 +161,7 @@ void TestSelection::stagesPerDatacenterAreGpusOverThoseOfAStage()
 
 void TestSelection::theValuesShownAreTheSimulators()
 {
-    for (const Plan &plan : { measured({ 12, 8, 4 }, 4, 24), sample() }) {
+    for (const Plan &plan : { measured({ 12, 8, 4 }, 4, 24), samplePlan("llama-3-70b-three-regions") }) {
         const Selection selection = selected(plan);
         QVERIFY(selection.options.size() > 2);
         for (const SelectionOption &option : selection.options) {
@@ -187,7 +179,7 @@ void TestSelection::theValuesShownAreTheSimulators()
 void TestSelection::theClosedFormIsThatOfTheOptionsOwnPlan()
 {
     int compared = 0;
-    const Selection selection = selected(sample());
+    const Selection selection = selected(samplePlan("llama-3-70b-three-regions"));
     for (const SelectionOption &option : selection.options) {
         if (option.isCurrent || option.blocks.empty())
             continue;
@@ -225,7 +217,7 @@ void TestSelection::costIsTheUsedGpusAndEgressBothWays()
 void TestSelection::theBestIsTheBestOfEveryPlacement()
 {
     for (const Plan &plan : { measured({ 12, 8, 4 }, 4, 24), measured({ 9, 7, 5 }, 5, 60, 0.8),
-             measured({ 16, 2, 2 }, 4, 32, 2), sample() }) {
+             measured({ 16, 2, 2 }, 4, 32, 2), samplePlan("llama-3-70b-three-regions") }) {
         const double fastest = selected(plan).options.front().sequencesPerSecond;
         const double cheapest =
             selected(plan, { .objective = SelectionObjective::Cost }).options.front().usdPerMillionTokens;
@@ -319,7 +311,8 @@ void TestSelection::noMoreAreSimulatedThanAreLookedAt()
 void TestSelection::whereTheCheapestDoesNotFitTheNextThatFitsIsFound()
 {
     // The sample's optimizer state is sharded over the replicas: few of them do not fit, and few are cheapest
-    const Selection selection = selected(sample(), { .objective = SelectionObjective::Cost });
+    const Selection selection =
+        selected(samplePlan("llama-3-70b-three-regions"), { .objective = SelectionObjective::Cost });
     QVERIFY(std::ranges::any_of(selection.options, [](const SelectionOption &o) { return !o.isFeasible; }));
     QVERIFY(selection.bestCost == 0 && selection.options.front().isFeasible);
     for (const SelectionOption &option : selection.options)
@@ -411,10 +404,10 @@ void TestSelection::anOptionIsAPlanThatPinsIt()
 
 void TestSelection::thePresentPlanIsMarkedOrListedBesides()
 {
-    const Selection selection = selected(sample());
+    const Selection selection = selected(samplePlan("llama-3-70b-three-regions"));
     QVERIFY(selection.current >= 0);
     QCOMPARE(std::ranges::count(selection.options, true, &SelectionOption::isCurrent), 1);
-    Plan across = sample();
+    Plan across = samplePlan("llama-3-70b-three-regions");
     across.placement.mode = PlacementMode::DataAcross;
     const Selection other = selected(across);
     QVERIFY(other.current >= 0);
@@ -457,8 +450,8 @@ void TestSelection::itStopsWhenAsked()
     std::stop_source stop;
     stop.request_stop();
     EvaluationWorkspace workspace;
-    const auto result =
-        selectDatacenters(std::make_shared<const Plan>(sample()), builtinCatalogue(), workspace, stop.get_token());
+    const auto result = selectDatacenters(std::make_shared<const Plan>(samplePlan("llama-3-70b-three-regions")),
+        builtinCatalogue(), workspace, stop.get_token());
     QVERIFY(!result);
     QCOMPARE(result.error().front().code, ErrorCode::Cancelled);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/workload/model_math.h"
+#include "tests/support/catalogued.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -8,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 
 using namespace trainyard;
+using test::model;
 
 class ActivationsTest : public QObject {
     Q_OBJECT
@@ -36,14 +37,6 @@ private slots:
 namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
-
-const ModelSpec &model(const std::string &id)
-{
-    const ModelSpec *found = builtinCatalogue().model(id);
-    if (!found)
-        qFatal("no model %s", id.c_str());
-    return *found;
-}
 
 const StackSpec &classicStack()
 {

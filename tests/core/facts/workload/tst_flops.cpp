@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/workload/model_math.h"
+#include "tests/support/catalogued.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -11,6 +12,7 @@
 #include <fstream>
 
 using namespace trainyard;
+using test::model;
 
 class FlopsTest : public QObject {
     Q_OBJECT
@@ -33,14 +35,6 @@ private slots:
 };
 
 namespace {
-
-const ModelSpec &model(const std::string &id)
-{
-    const ModelSpec *found = builtinCatalogue().model(id);
-    if (!found)
-        qFatal("no model %s", id.c_str());
-    return *found;
-}
 
 const StackSpec &classicStack()
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/workload/model_math.h"
+#include "tests/support/catalogued.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -8,6 +9,7 @@
 #include <cmath>
 
 using namespace trainyard;
+using test::model;
 
 class ParametersTest : public QObject {
     Q_OBJECT
@@ -32,14 +34,6 @@ double roundingOf(double published)
         unit /= 10;
     // trailing zeros of "30 B" are digits: no one publishes one digit alone
     return std::min(unit, std::pow(10, std::floor(std::log10(published)) - 1)) / 2;
-}
-
-const ModelSpec &model(const char *id)
-{
-    const ModelSpec *found = builtinCatalogue().model(id);
-    if (!found)
-        qFatal("no model %s", id);
-    return *found;
 }
 
 } // namespace

@@ -10,11 +10,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <vector>
 
 namespace trainyard::kernel_equations {
 
 using Json = nlohmann::json;
+
+inline const Json &kernelFile()
+{
+    static const Json file = [] {
+        std::ifstream input(TRAINYARD_SOURCE_DIR "/resources/catalog/kernels.json");
+        return Json::parse(input);
+    }();
+    return file;
+}
 
 inline double figure(const Json &curve, const char *key, double otherwise)
 {

@@ -2,6 +2,7 @@
 #include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/cost/kernels/attention.h"
 #include "tests/core/iteration/cost/kernel_equations.h"
+#include "tests/support/catalogued.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -13,6 +14,8 @@
 #include <fstream>
 
 using namespace trainyard;
+using kernel_equations::kernelFile;
+using test::gpu;
 
 class AttentionTest : public QObject {
     Q_OBJECT
@@ -32,23 +35,6 @@ namespace {
 AttentionShape square(double sequence, double heads = 32, double head = 128)
 {
     return { 1, heads, heads, sequence, sequence, head, head, true };
-}
-
-const GpuSpec &gpu(const std::string &id)
-{
-    const GpuSpec *found = builtinCatalogue().gpu(id);
-    if (!found)
-        qFatal("no GPU %s", id.c_str());
-    return *found;
-}
-
-const nlohmann::json &kernelFile()
-{
-    static const nlohmann::json file = [] {
-        std::ifstream input(TRAINYARD_SOURCE_DIR "/resources/catalog/kernels.json");
-        return nlohmann::json::parse(input);
-    }();
-    return file;
 }
 
 /// Median error of the rows that the fit did not see; rows are batch, sequence, heads, key heads (0: as many), width of

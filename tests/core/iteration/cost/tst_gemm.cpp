@@ -2,6 +2,7 @@
 #include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/cost/kernels/gemm.h"
 #include "tests/core/iteration/cost/kernel_equations.h"
+#include "tests/support/catalogued.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -14,6 +15,8 @@
 #include <map>
 
 using namespace trainyard;
+using kernel_equations::kernelFile;
+using test::gpu;
 
 class GemmTest : public QObject {
     Q_OBJECT
@@ -34,26 +37,9 @@ private slots:
 
 namespace {
 
-const GpuSpec &gpu(const char *id)
-{
-    const GpuSpec *found = builtinCatalogue().gpu(id);
-    if (!found)
-        qFatal("no GPU %s", id);
-    return *found;
-}
-
 double seconds(const GpuSpec &spec, GemmShape shape, Precision precision = Precision::Bf16)
 {
     return gemmTime(spec, precision, shape).value;
-}
-
-const nlohmann::json &kernelFile()
-{
-    static const nlohmann::json file = [] {
-        std::ifstream input(TRAINYARD_SOURCE_DIR "/resources/catalog/kernels.json");
-        return nlohmann::json::parse(input);
-    }();
-    return file;
 }
 
 /// Median error of the rows that the fit did not see; rows are m, n, k and milliseconds.

@@ -2,6 +2,7 @@
 #include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/cost/kernels/grouped_gemm.h"
 #include "tests/core/iteration/cost/kernel_equations.h"
+#include "tests/support/catalogued.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -14,6 +15,8 @@
 #include <map>
 
 using namespace trainyard;
+using kernel_equations::kernelFile;
+using test::gpu;
 
 class GroupedGemmTest : public QObject {
     Q_OBJECT
@@ -27,23 +30,6 @@ private slots:
 };
 
 namespace {
-
-const GpuSpec &gpu(const std::string &id)
-{
-    const GpuSpec *found = builtinCatalogue().gpu(id);
-    if (!found)
-        qFatal("no GPU %s", id.c_str());
-    return *found;
-}
-
-const nlohmann::json &kernelFile()
-{
-    static const nlohmann::json file = [] {
-        std::ifstream input(TRAINYARD_SOURCE_DIR "/resources/catalog/kernels.json");
-        return nlohmann::json::parse(input);
-    }();
-    return file;
-}
 
 struct Format {
     const char *table;

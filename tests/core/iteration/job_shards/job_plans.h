@@ -3,6 +3,9 @@
 // Plans with jobs for tests.
 
 #include "core/facts/plan/plan.h"
+#include "core/iteration/job_shards/job_workloads.h"
+
+#include <QtGlobal>
 
 #include <memory>
 
@@ -47,6 +50,14 @@ inline Plan jobPlan(std::vector<Pool> pools, std::vector<Job> jobs)
 inline PlanPtr share(Plan plan)
 {
     return std::make_shared<const Plan>(std::move(plan));
+}
+
+inline JobWorkloads resolved(const Plan &plan)
+{
+    auto jobs = resolveJobs(share(plan), builtinCatalogue());
+    if (!jobs)
+        qFatal("%s", toString(jobs.error().front()).c_str());
+    return std::move(*jobs);
 }
 
 } // namespace trainyard::test

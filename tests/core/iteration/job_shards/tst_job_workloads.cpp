@@ -19,14 +19,6 @@ using namespace trainyard::test;
 
 namespace {
 
-JobWorkloads resolved(const Plan &plan)
-{
-    auto jobs = resolveJobs(share(plan), builtinCatalogue());
-    if (!jobs)
-        qFatal("%s", toString(jobs.error().front()).c_str());
-    return std::move(*jobs);
-}
-
 Errors errorsOf(const Plan &plan)
 {
     auto jobs = resolveJobs(share(plan), builtinCatalogue());

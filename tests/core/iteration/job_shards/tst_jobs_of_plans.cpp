@@ -17,14 +17,6 @@ using namespace trainyard::test;
 
 namespace {
 
-JobWorkloads resolved(const Plan &plan)
-{
-    auto jobs = resolveJobs(share(plan), builtinCatalogue());
-    if (!jobs)
-        qFatal("%s", toString(jobs.error().front()).c_str());
-    return std::move(*jobs);
-}
-
 Plan ofOptimizer(Optimizer optimizer)
 {
     Plan plan = jobPlan({ pool("a", "a100-sxm-40gb", 1, 2) }, { job("a", "opt-1.3b") });

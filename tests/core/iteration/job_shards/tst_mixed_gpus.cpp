@@ -14,14 +14,6 @@ using namespace trainyard::test;
 
 namespace {
 
-JobWorkloads resolved(const Plan &plan)
-{
-    auto jobs = resolveJobs(share(plan), builtinCatalogue());
-    if (!jobs)
-        qFatal("%s", toString(jobs.error().front()).c_str());
-    return std::move(*jobs);
-}
-
 double makespan(const Plan &plan)
 {
     SimulationWorkspace workspace;

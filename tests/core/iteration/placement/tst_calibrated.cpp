@@ -3,10 +3,10 @@
 #include "core/evaluation/advice/evaluate.h"
 #include "core/evaluation/evaluate/metrics/confidence.h"
 #include "core/facts/catalogue/catalogue.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/iteration/cost/layer/layer_cost.h"
 #include "core/iteration/placement/calibrated.h"
 #include "core/iteration/placement/place.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -14,14 +14,9 @@
 #include <cmath>
 
 using namespace trainyard;
+using test::samplePlan;
 
 namespace {
-
-Plan sample(const char *name)
-{
-    const auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR) + "/samples/" + name + ".trainyard.json");
-    return plan ? *plan : Plan {};
-}
 
 EvaluationPtr evaluated(Plan plan)
 {
@@ -118,7 +113,7 @@ private slots:
         QFETCH(QString, entry);
         QFETCH(QString, where);
         EvaluationWorkspace workspace;
-        const Plan plan = with(sample("gpt3-175b-1024-a100"), entry.toStdString());
+        const Plan plan = with(samplePlan("gpt3-175b-1024-a100"), entry.toStdString());
         const auto result = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
         QVERIFY(!result);
         QCOMPARE(QString::fromStdString(result.error().front().where), where);
@@ -127,7 +122,7 @@ private slots:
     /// Nothing is changed by a factor of 1.
     void aFactorOfOneChangesNothing()
     {
-        const Plan plan = sample("gpt3-175b-1024-a100");
+        const Plan plan = samplePlan("gpt3-175b-1024-a100");
         for (const char *part : { "products", "attention", "memory", "host", "nvlink", "fabric", "pcie", "overlap" })
             QCOMPARE(seconds(with(plan, entry(part, "1"))), seconds(plan));
     }
@@ -136,7 +131,7 @@ private slots:
     /// communication beside it costs (overlapSlowdown), which stays.
     void allKernelsAtTwiceTheTimeAreTwiceTheCompute()
     {
-        Plan plan = sample("gpt3-175b-1024-a100");
+        Plan plan = samplePlan("gpt3-175b-1024-a100");
         const double before = evaluated(plan)->metrics.breakdown->compute;
         for (const char *part : { "products", "attention", "memory", "host" })
             plan.calibration[part] = entry(part, "2");
@@ -161,7 +156,7 @@ private slots:
         QFETCH(QString, plan);
         QFETCH(QString, part);
         QFETCH(bool, moves);
-        const Plan base = sample(qPrintable(plan));
+        const Plan base = samplePlan(qPrintable(plan));
         double before = seconds(base);
         QVERIFY(before > 0);
         for (const char *factor : { "1.3", "4", "30" }) {
@@ -186,7 +181,7 @@ private slots:
     {
         QFETCH(QString, plan);
         QFETCH(QString, part);
-        const Plan base = sample(qPrintable(plan));
+        const Plan base = samplePlan(qPrintable(plan));
         const auto before = evaluated(base), after = evaluated(with(base, entry(part.toStdString(), "4")));
         QVERIFY(before->metrics.offload && after->metrics.offload);
         QVERIFY(after->metrics.offload->bytesPerGpu < before->metrics.offload->bytesPerGpu);
@@ -196,7 +191,8 @@ private slots:
     /// A transfer takes latency + bytes / bandwidth, and no ramp.
     void aMeasuredFabricIsTheLineThatWasFitted()
     {
-        const Plan plan = with(sample("gpt3-175b-1024-a100"), R"({"what":"fabric","latency_us":40,"gbytes_per_s":11})");
+        const Plan plan =
+            with(samplePlan("gpt3-175b-1024-a100"), R"({"what":"fabric","latency_us":40,"gbytes_per_s":11})");
         auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
         QVERIFY(workload);
         const Link link = locationFabric(*workload, {});
@@ -206,7 +202,7 @@ private slots:
 
     void factorsHoldWhereTheySay()
     {
-        const Plan plan = sample("gpt3-175b-1024-a100");
+        const Plan plan = samplePlan("gpt3-175b-1024-a100");
         QCOMPARE(seconds(with(plan, entry("products", "2", kOnH100))), seconds(plan));
         QVERIFY(seconds(with(plan, entry("products", "2", kOnA100))) > seconds(plan));
         const auto answer = evaluated(with(plan, entry("products", "2", kOnH100)));
@@ -217,7 +213,7 @@ private slots:
     void thePlanOfTheRunIsCalibratedByIt()
     {
         // Nine in ten of normal errors lie within 2.44 times their median size.
-        const Plan plan = sample("gpt3-175b-1024-a100");
+        const Plan plan = samplePlan("gpt3-175b-1024-a100");
         const auto answer = evaluated(with(plan, learnt(plan, 0.01)));
         QCOMPARE(answer->metrics.confidence.label, "calibrated");
         QCOMPARE(answer->metrics.confidence.note, "calibrated by march run");
@@ -227,7 +223,7 @@ private slots:
 
     void aRunThatThePlanDoesNotFitCalibratesNothing()
     {
-        const Plan plan = sample("gpt3-175b-1024-a100");
+        const Plan plan = samplePlan("gpt3-175b-1024-a100");
         const auto answer = evaluated(with(plan, learnt(plan, 0.38)));
         QCOMPARE(answer->metrics.confidence.label, "same family");
         QVERIFY(QString::fromStdString(answer->metrics.confidence.note).contains("38 % from march run"));
@@ -235,11 +231,12 @@ private slots:
 
     void factorsOfAnotherJobNeverNarrowTheRange()
     {
-        const std::string ofGpt = learnt(sample("gpt3-175b-1024-a100"), 0.01);
-        Plan smaller = sample("gpt3-175b-1024-a100");
+        const std::string ofGpt = learnt(samplePlan("gpt3-175b-1024-a100"), 0.01);
+        Plan smaller = samplePlan("gpt3-175b-1024-a100");
         smaller.workload.globalBatch /= 2;
         smaller.parallelism.pipeline /= 2; // another layout of the same family
-        for (const Plan &plan : { smaller, sample("megatron-1t-3072-a100"), sample("llama-3.1-405b-16384-h100") }) {
+        for (const Plan &plan :
+            { smaller, samplePlan("megatron-1t-3072-a100"), samplePlan("llama-3.1-405b-16384-h100") }) {
             const auto before = evaluated(plan), after = evaluated(with(plan, ofGpt));
             QVERIFY(after->metrics.confidence.label != "calibrated");
             if (after->metrics.confidence.label == before->metrics.confidence.label)
@@ -249,7 +246,7 @@ private slots:
 
     void aFactorWithoutItsJobCalibratesNothing()
     {
-        const auto answer = evaluated(with(sample("gpt3-175b-1024-a100"),
+        const auto answer = evaluated(with(samplePlan("gpt3-175b-1024-a100"),
             R"({"what":"products","factor":1.1,"recording":"march run","error_after":0.01})"));
         QCOMPARE(answer->metrics.confidence.label, "same family");
     }
@@ -257,7 +254,7 @@ private slots:
     void measuredLinksAloneAreNoCalibration()
     {
         // GPT-3 on 1,024 A100 is calibrated by what was published of it, which was predicted without this factor.
-        const Plan plan = sample("gpt3-175b-1024-a100");
+        const Plan plan = samplePlan("gpt3-175b-1024-a100");
         QCOMPARE(evaluated(plan)->metrics.confidence.label, "calibrated");
         const auto answer =
             evaluated(with(plan, R"({"what":"fabric","factor":2.5,"recording":"another","error_after":0.01})"));
@@ -266,7 +263,7 @@ private slots:
 
     void theJobOfAFactorIsKeptByAPlanFile()
     {
-        const Plan plan = sample("gpt3-175b-1024-a100");
+        const Plan plan = samplePlan("gpt3-175b-1024-a100");
         const auto factor = parseCalibrationFactor(learnt(plan, 0.01), "calibration/x");
         QVERIFY(factor && factor->fittedOn);
         QCOMPARE(factor->fittedOn->gpus, 1024);

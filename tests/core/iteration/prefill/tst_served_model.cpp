@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/facts/catalogue/catalogue.h"
 #include "core/facts/workload/model_math.h"
 #include "core/iteration/prefill/served_model.h"
+#include "tests/support/catalogued.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -9,17 +9,11 @@
 #include <cmath>
 
 using namespace trainyard;
+using test::gpu;
+using test::model;
 
 namespace {
 
-const ModelSpec &model(const char *id)
-{
-    return *builtinCatalogue().model(id);
-}
-const GpuSpec &gpu(const char *id)
-{
-    return *builtinCatalogue().gpu(id);
-}
 const Link kFast { gbytesPerSecond(1e6), &builtinNetwork().fabric };
 
 } // namespace

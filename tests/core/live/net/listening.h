@@ -15,6 +15,15 @@
 
 namespace trainyard::live::testing {
 
+inline constexpr const char *kToken = "s3cret-of-this-run";
+
+inline SourceSettings withToken()
+{
+    SourceSettings settings;
+    settings.secrets.token = kToken;
+    return settings;
+}
+
 struct Told {
     std::map<std::uint64_t, std::string> bytes; // of each stream, all of them
     std::vector<std::uint64_t> opened;

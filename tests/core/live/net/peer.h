@@ -120,4 +120,22 @@ private:
     std::string m_read;
 };
 
+struct HttpAnswer {
+    int status = 0;
+    std::string head, body;
+};
+
+/// One answer with a Content-Length; status 0: there was none.
+inline HttpAnswer answerOf(Peer &peer, bool hasBody = true)
+{
+    HttpAnswer answer;
+    answer.head = peer.readUntil("\r\n\r\n");
+    if (answer.head.starts_with("HTTP/1.1 "))
+        answer.status = std::stoi(answer.head.substr(9, 3));
+    const std::size_t length = answer.head.find("Content-Length: ");
+    if (hasBody && length != std::string::npos)
+        answer.body = peer.readBytes(std::stoul(answer.head.substr(length + 16)));
+    return answer;
+}
+
 } // namespace trainyard::live::testing

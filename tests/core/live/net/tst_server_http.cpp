@@ -2,64 +2,22 @@
 // HTTP/1.1 written by hand, byte by byte, against the server: what passes, what is refused, and with which words.
 
 #include "tests/core/live/net/listening.h"
+#include "tests/support/packed.h"
 #include "tests/support/test_program.h"
-
-#include <zlib.h>
 
 #include <QTest>
 
 using namespace trainyard;
 using namespace trainyard::live;
 using namespace trainyard::live::testing;
+using test::gzipped;
 
 namespace {
-
-constexpr const char *kToken = "s3cret-of-this-run";
-
-SourceSettings withToken()
-{
-    SourceSettings settings;
-    settings.secrets.token = kToken;
-    return settings;
-}
 
 std::string post(const std::string &body, const std::string &headers = {}, const std::string &target = "/v1/metrics")
 {
     return "POST " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers
         + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-}
-
-struct Answer {
-    int status = 0;
-    std::string head, body;
-};
-
-/// One answer with a Content-Length; status 0: there was none.
-Answer answerOf(Peer &peer, bool hasBody = true)
-{
-    Answer answer;
-    answer.head = peer.readUntil("\r\n\r\n");
-    if (answer.head.starts_with("HTTP/1.1 "))
-        answer.status = std::stoi(answer.head.substr(9, 3));
-    const std::size_t length = answer.head.find("Content-Length: ");
-    if (hasBody && length != std::string::npos)
-        answer.body = peer.readBytes(std::stoul(answer.head.substr(length + 16)));
-    return answer;
-}
-
-std::string gzipped(const std::string &text)
-{
-    z_stream stream {};
-    deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY);
-    std::string packed(deflateBound(&stream, text.size()), '\0');
-    stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(text.data()));
-    stream.avail_in = uInt(text.size());
-    stream.next_out = reinterpret_cast<Bytef *>(packed.data());
-    stream.avail_out = uInt(packed.size());
-    deflate(&stream, Z_FINISH);
-    packed.resize(stream.total_out);
-    deflateEnd(&stream);
-    return packed;
 }
 
 std::string refusedOnce(Listening &at)
@@ -80,7 +38,7 @@ private slots:
         Listening at;
         Peer peer(at.port);
         QVERIFY(peer.send(post("twelve bytes", "Content-Type: text/x\r\nX-Two: a\r\n", "/a?b=c")));
-        const Answer answer = answerOf(peer);
+        const HttpAnswer answer = answerOf(peer);
         QCOMPARE(answer.status, 200);
         QCOMPARE(answer.body, std::string("12"));
         const Told told = at.now();
@@ -182,7 +140,7 @@ private slots:
         QVERIFY(peer.send(post(damaged, "Content-Encoding: gzip\r\n")));
         QCOMPARE(answerOf(peer).status, 400);
         QVERIFY(peer.send(post(packed, "Content-Encoding: br\r\n")));
-        const Answer answer = answerOf(peer);
+        const HttpAnswer answer = answerOf(peer);
         QCOMPARE(answer.status, 415);
         QVERIFY(answer.body.find("gzip, deflate or none") != std::string::npos);
         QVERIFY(at.now().requests.empty());
@@ -299,7 +257,7 @@ private slots:
         }
         Peer more(at.port);
         QVERIFY(more.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n\r\n"));
-        const Answer answer = answerOf(more);
+        const HttpAnswer answer = answerOf(more);
         QCOMPARE(answer.status, 503);
         QVERIFY(answer.head.find("retry-after: 5") != std::string::npos);
         // One that leaves makes room.
@@ -330,7 +288,7 @@ private slots:
         Listening at({}, withToken());
         Peer peer(at.port);
         QVERIFY(peer.send(post("abc", header.toStdString())));
-        const Answer answer = answerOf(peer);
+        const HttpAnswer answer = answerOf(peer);
         QCOMPARE(answer.status, status);
         QCOMPARE(at.now().requests.size(), std::size_t(status == 200));
         if (status == 200) {
@@ -349,7 +307,7 @@ private slots:
         for (const char *target : { "/?token=s3cret-of-this-run", "/v1/metrics?a=b&Token=x", "/?access_token=1" }) {
             Peer peer(at.port);
             QVERIFY(peer.send(post("abc", "Authorization: Bearer s3cret-of-this-run\r\n", target)));
-            const Answer answer = answerOf(peer);
+            const HttpAnswer answer = answerOf(peer);
             QCOMPARE(answer.status, 400);
             QVERIFY(answer.body.find("Authorization: Bearer") != std::string::npos);
         }

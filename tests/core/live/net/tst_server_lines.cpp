@@ -15,15 +15,6 @@ using namespace trainyard::live::testing;
 
 namespace {
 
-constexpr const char *kToken = "s3cret-of-this-run";
-
-SourceSettings withToken()
-{
-    SourceSettings settings;
-    settings.secrets.token = kToken;
-    return settings;
-}
-
 /// Bytes of memory that this process has had at most.
 std::int64_t mostMemory()
 {

@@ -13,15 +13,7 @@ using namespace trainyard::live::testing;
 
 namespace {
 
-constexpr const char *kToken = "s3cret-of-this-run";
 constexpr int kNormal = 1000, kBadPayload = 1007, kPolicy = 1008, kTooBig = 1009, kProtocol = 1002;
-
-SourceSettings withToken()
-{
-    SourceSettings settings;
-    settings.secrets.token = kToken;
-    return settings;
-}
 
 std::string hello(const std::string &token)
 {

@@ -4,6 +4,7 @@
 #include "tests/core/live/net/calling.h"
 #include "tests/core/live/net/frames.h"
 #include "tests/core/live/net/listening.h"
+#include "tests/support/loopback.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -19,18 +20,7 @@ namespace {
 /// A socket of the system that listens, for a test that plays the server.
 class Waiting {
 public:
-    Waiting()
-        : m_socket(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
-    {
-        sockaddr_in at {};
-        at.sin_family = AF_INET;
-        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        bind(m_socket, reinterpret_cast<const sockaddr *>(&at), sizeof at);
-        listen(m_socket, 8);
-        socklen_t size = sizeof at;
-        getsockname(m_socket, reinterpret_cast<sockaddr *>(&at), &size);
-        port = ntohs(at.sin_port);
-    }
+    Waiting() = default;
     ~Waiting() { ::close(m_socket); }
     Waiting(const Waiting &) = delete;
     Waiting &operator=(const Waiting &) = delete;
@@ -50,7 +40,7 @@ public:
     std::uint16_t port = 0;
 
 private:
-    int m_socket = -1;
+    int m_socket = test::listenOnLoopback(port);
 };
 
 } // namespace

@@ -2,9 +2,8 @@
 // Packed bodies: every encoding that servers and senders use gives the text back, and none of them grows beyond bounds.
 
 #include "core/live/net/unpack.h"
+#include "tests/support/packed.h"
 #include "tests/support/test_program.h"
-
-#include <zlib.h>
 
 #include <QTest>
 
@@ -12,24 +11,9 @@
 
 using namespace trainyard;
 using namespace trainyard::live::net;
+using test::packed;
 
 namespace {
-
-/// As zlib packs it: `windowBits` 31 gzip, 15 with zlib's frame, -15 without.
-std::string packed(const std::string &text, int windowBits)
-{
-    z_stream stream {};
-    deflateInit2(&stream, 9, Z_DEFLATED, windowBits, 9, Z_DEFAULT_STRATEGY);
-    std::string bytes(deflateBound(&stream, uLong(text.size())) + 64, '\0');
-    stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(text.data()));
-    stream.avail_in = uInt(text.size());
-    stream.next_out = reinterpret_cast<Bytef *>(bytes.data());
-    stream.avail_out = uInt(bytes.size());
-    deflate(&stream, Z_FINISH);
-    bytes.resize(stream.total_out);
-    deflateEnd(&stream);
-    return bytes;
-}
 
 std::string numbers(int count)
 {

@@ -4,10 +4,10 @@
 #include "core/live/sources/sources.h"
 #include "tests/core/live/net/frames.h"
 #include "tests/core/live/sources/sink.h"
+#include "tests/support/packed.h"
 #include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
-#include <zlib.h>
 
 #include <QFile>
 #include <QTest>
@@ -15,6 +15,7 @@
 using namespace trainyard;
 using namespace trainyard::live;
 using namespace trainyard::live::testing;
+using test::gzipped;
 
 namespace {
 
@@ -49,39 +50,13 @@ std::string metricProtobuf()
     return field(1, field(1, "") + field(2, field(2, metric)));
 }
 
-std::string gzipped(const std::string &text)
-{
-    z_stream stream {};
-    deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY);
-    std::string packed(deflateBound(&stream, text.size()), '\0');
-    stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(text.data()));
-    stream.avail_in = uInt(text.size());
-    stream.next_out = reinterpret_cast<Bytef *>(packed.data());
-    stream.avail_out = uInt(packed.size());
-    deflate(&stream, Z_FINISH);
-    packed.resize(stream.total_out);
-    deflateEnd(&stream);
-    return packed;
-}
-
-struct Answer {
-    int status = 0;
-    std::string head, body;
-};
-
-Answer ask(Peer &peer, const std::string &method, const std::string &target, const std::string &type = {},
+HttpAnswer ask(Peer &peer, const std::string &method, const std::string &target, const std::string &type = {},
     const std::string &body = {}, const std::string &headers = {})
 {
     peer.send(method + ' ' + target + " HTTP/1.1\r\nHost: localhost\r\n"
         + (type.empty() ? std::string() : "Content-Type: " + type + "\r\n") + headers
         + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-    Answer answer;
-    answer.head = peer.readUntil("\r\n\r\n");
-    if (answer.head.starts_with("HTTP/1.1 "))
-        answer.status = std::stoi(answer.head.substr(9, 3));
-    if (const std::size_t length = answer.head.find("Content-Length: "); length != std::string::npos)
-        answer.body = peer.readBytes(std::stoul(answer.head.substr(length + 16)));
-    return answer;
+    return answerOf(peer);
 }
 
 struct Listener : Running {
@@ -124,7 +99,7 @@ private slots:
     {
         Listener at;
         Peer peer(at.port);
-        const Answer answer = ask(peer, "GET", "/");
+        const HttpAnswer answer = ask(peer, "GET", "/");
         QCOMPARE(answer.status, 200);
         QVERIFY(answer.head.find("text/plain") != std::string::npos);
         QVERIFY(answer.body.starts_with("This is Trainyard, listening to a training run."));
@@ -148,7 +123,7 @@ private slots:
         Listener at;
         Peer peer(at.port);
         const std::string body = isJson ? metricJson() : metricProtobuf();
-        const Answer answer = ask(peer, "POST", "/v1/metrics", isJson ? kJson : kProtobuf,
+        const HttpAnswer answer = ask(peer, "POST", "/v1/metrics", isJson ? kJson : kProtobuf,
             isPacked ? gzipped(body) : body, isPacked ? "Content-Encoding: gzip\r\n" : "");
         // OTLP/HTTP: 200 and an empty response message of the same encoding.
         QCOMPARE(answer.status, 200);
@@ -182,7 +157,7 @@ private slots:
         QCOMPARE(ask(peer, "POST", "/v1/logs", "Application/JSON; charset=utf-8", "{\"resourceLogs\":[]}").status, 200);
         QCOMPARE(ask(peer, "POST", "/v1/traces", kProtobuf, "").status, 200);
         QCOMPARE(ask(peer, "POST", "/v1/profiles", kJson, "{}").status, 404);
-        const Answer read = ask(peer, "GET", "/v1/metrics");
+        const HttpAnswer read = ask(peer, "GET", "/v1/metrics");
         QCOMPARE(read.status, 405);
         QVERIFY(read.head.find("allow: POST") != std::string::npos);
         QCOMPARE(ask(peer, "POST", "/v1/metrics", "text/csv", "1,2").status, 415);
@@ -193,12 +168,12 @@ private slots:
     {
         Listener at;
         Peer peer(at.port);
-        const Answer json = ask(peer, "POST", "/v1/metrics", kJson, "this is no JSON");
+        const HttpAnswer json = ask(peer, "POST", "/v1/metrics", kJson, "this is no JSON");
         QCOMPARE(json.status, 400);
         const nlohmann::json status = nlohmann::json::parse(json.body);
         QCOMPARE(status.at("code").get<int>(), 3); // google.rpc.Code.INVALID_ARGUMENT
         QVERIFY(!status.at("message").get<std::string>().empty());
-        const Answer protobuf = ask(peer, "POST", "/v1/metrics", kProtobuf, "\xff\xfe\xfd is no protobuf");
+        const HttpAnswer protobuf = ask(peer, "POST", "/v1/metrics", kProtobuf, "\xff\xfe\xfd is no protobuf");
         QCOMPARE(protobuf.status, 400);
         // google.rpc.Status: code = 1 as a varint, message = 2 as text.
         QVERIFY(protobuf.body.starts_with(std::string("\x08\x03\x12", 3)));
@@ -221,7 +196,7 @@ private slots:
         Listener at;
         Peer peer(at.port);
         at.sink.fill(true);
-        const Answer full = ask(peer, "POST", "/v1/metrics", kProtobuf, metricProtobuf());
+        const HttpAnswer full = ask(peer, "POST", "/v1/metrics", kProtobuf, metricProtobuf());
         QCOMPARE(full.status, 429);
         QVERIFY(full.head.find("retry-after: 2") != std::string::npos);
         QVERIFY(full.body.starts_with(std::string("\x08\x08\x12", 3))); // RESOURCE_EXHAUSTED
@@ -290,7 +265,7 @@ private slots:
         QVERIFY(peer.send("1}\n{\"lost\":1}\n{\"half\":"));
         QVERIFY(at.sink.waitFor([&] { return at.sink.now.dropped == 19; }));
         QCOMPARE(at.sink.taken[1], std::string("{\"begun\":1}\n"));
-        const Answer answer = [&] {
+        const HttpAnswer answer = [&] {
             Peer other(at.port);
             return ask(other, "POST", "/v1/metrics", kJson, metricJson());
         }();

@@ -3,6 +3,8 @@
 // connecting, outages of a target, of the way and of the server, what came meanwhile, credentials, TLS, more points
 // than it gives at once.
 #include "asked_prometheus.h"
+#include "tests/core/live/net/listening.h"
+#include "tests/support/loopback.h"
 #include "tests/support/test_program.h"
 
 #include <QProcess>
@@ -10,10 +12,6 @@
 
 #include <atomic>
 #include <cmath>
-
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 using namespace trainyard;
 using namespace trainyard::live;
@@ -26,66 +24,41 @@ QString serverProgram()
     return QFile::exists(unpacked) ? unpacked : QStandardPaths::findExecutable(QStringLiteral("prometheus"));
 }
 
-int freePort()
-{
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    ::bind(socket, reinterpret_cast<sockaddr *>(&address), size);
-    ::getsockname(socket, reinterpret_cast<sockaddr *>(&address), &size);
-    ::close(socket);
-    return ntohs(address.sin_port);
-}
-
 /// Two GPUs of a host: each scrape finds how often it was scraped as the temperature.
 class Exporter {
 public:
     Exporter()
     {
-        loop.call([this] {
-            net::ServerEvents events;
-            events.request = [this](net::ServerRequest &&, const std::function<void(net::ServerAnswer)> &answer) {
-                net::ServerAnswer page;
-                if (isDown) {
-                    ++misses;
-                    page.status = 503;
-                    return answer(page);
-                }
-                const int count = ++scrapes;
-                page.headers["content-type"] = "text/plain; version=0.0.4";
-                for (const char *gpu : { "0", "1" }) {
-                    const std::string labels = std::string("{gpu=\"") + gpu + "\",Hostname=\"n0\"} ";
-                    page.body += "DCGM_FI_DEV_GPU_UTIL" + labels + "73\n" + "DCGM_FI_DEV_GPU_TEMP" + labels
-                        + std::to_string(count) + "\nDCGM_FI_DEV_BOARD_POWER_WATTS" + labels + "412.5\n";
-                }
-                answer(page);
-            };
-            Address address { .type = SourceType::Listener };
-            auto made = net::Server::listen(loop, address, {}, std::move(events));
-            if (made)
-                server = std::move(*made);
-        });
+        m_at.onRequest = [this](net::ServerRequest &&, const std::function<void(net::ServerAnswer)> &answer) {
+            net::ServerAnswer page;
+            if (isDown) {
+                ++misses;
+                page.status = 503;
+                return answer(page);
+            }
+            const int count = ++scrapes;
+            page.headers["content-type"] = "text/plain; version=0.0.4";
+            for (const char *gpu : { "0", "1" }) {
+                const std::string labels = std::string("{gpu=\"") + gpu + "\",Hostname=\"n0\"} ";
+                page.body += "DCGM_FI_DEV_GPU_UTIL" + labels + "73\n" + "DCGM_FI_DEV_GPU_TEMP" + labels
+                    + std::to_string(count) + "\nDCGM_FI_DEV_BOARD_POWER_WATTS" + labels + "412.5\n";
+            }
+            answer(page);
+        };
     }
-    ~Exporter()
-    {
-        loop.call([this] { server.reset(); });
-    }
-    [[nodiscard]] int port() const { return server ? server->port() : 0; }
+    [[nodiscard]] int port() const { return m_at.port; }
 
     std::atomic<int> scrapes = 0, misses = 0;
     std::atomic<bool> isDown = false;
 
 private:
-    std::unique_ptr<net::Server> server;
-    net::Loop loop;
+    testing::Listening m_at; // ends first
 };
 
 class PrometheusServer {
 public:
     PrometheusServer(int exporter, const QByteArray &web = {})
-        : m_port(freePort())
+        : m_port(test::freePort())
     {
         write("prometheus.yml",
             "global: {scrape_interval: 100ms, scrape_timeout: 100ms}\nscrape_configs: [{job_name: dcgm, "

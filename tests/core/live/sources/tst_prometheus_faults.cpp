@@ -2,6 +2,7 @@
 // Servers that answer what no Prometheus does, that refuse for a while, whose clock is another: the source goes on,
 // says what is wrong, and loses nothing.
 #include "asked_prometheus.h"
+#include "tests/core/live/net/listening.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -21,33 +22,20 @@ public:
     explicit Api(Answer answer)
         : m_answer(std::move(answer))
     {
-        m_loop.call([this] {
-            net::ServerEvents events;
-            events.request = [this](net::ServerRequest &&request, const std::function<void(net::ServerAnswer)> &done) {
-                ++asked;
-                done(m_answer(request.target));
-            };
-            auto made = net::Server::listen(m_loop, Address {}, {}, std::move(events));
-            if (made)
-                m_server = std::move(*made);
-        });
-    }
-    ~Api()
-    {
-        m_loop.call([this] { m_server.reset(); });
+        m_at.onRequest = [this](net::ServerRequest &&request, const std::function<void(net::ServerAnswer)> &done) {
+            ++asked;
+            done(m_answer(request.target));
+        };
     }
     [[nodiscard]] Address address() const
     {
-        return {
-            .type = SourceType::Prometheus, .host = "127.0.0.1", .port = m_server ? m_server->port() : std::uint16_t(1)
-        };
+        return { .type = SourceType::Prometheus, .host = "127.0.0.1", .port = m_at.port };
     }
     std::atomic<int> asked = 0;
 
 private:
     Answer m_answer;
-    std::unique_ptr<net::Server> m_server;
-    net::Loop m_loop; // ends first
+    testing::Listening m_at; // ends first
 };
 
 bool isList(const std::string &target)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The reference is run() itself, candidate by candidate.
-#include "core/facts/plan/plan_io.h"
 #include "core/planner/score/batch_runner.h"
 #include "tests/core/planner/score/spaces.h"
 #include "tests/support/plans.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -13,17 +13,10 @@
 #include <stdexcept>
 
 using namespace trainyard;
+using test::samplePlan;
 using namespace spaces;
 
 namespace {
-
-Plan sample(const char *name)
-{
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json");
-    if (!plan)
-        qFatal("%s", toString(plan.error().front()).c_str());
-    return std::move(*plan);
-}
 
 const std::vector<ScheduleKind> kByShape { ScheduleKind::OneFOneB, ScheduleKind::Interleaved, ScheduleKind::GPipe,
     ScheduleKind::ZbH1, ScheduleKind::BreadthFirst, ScheduleKind::DualPipeV };
@@ -103,7 +96,7 @@ SearchSpace measured()
 /// Many tasks, and stacks of their own.
 SearchSpace large(const char *stack)
 {
-    Plan plan = sample("gpt3-175b-1024-a100");
+    Plan plan = samplePlan("gpt3-175b-1024-a100");
     plan.parallelism.data = {};
     plan.stack.name = stack;
     return space(plan,

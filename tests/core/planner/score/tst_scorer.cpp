@@ -2,11 +2,11 @@
 // Scores hold what they claim against the engine, on spaces of every kind; they do not depend on what was scored
 // before, and where plans are simple their bounds are close.
 #include "tests/core/planner/score/score_claims.h"
+#include "tests/support/samples.h"
 #include "tests/support/search_spaces.h"
 #include "tests/support/test_program.h"
 
 #include "core/engine/schedule/traits.h"
-#include "core/facts/plan/plan_io.h"
 
 #include <QtTest>
 
@@ -17,14 +17,6 @@ using namespace trainyard::test;
 using K = ScheduleKind;
 
 namespace {
-
-Plan sample(const char *name)
-{
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json");
-    if (!plan)
-        qFatal("%s", plan.error().front().what.c_str());
-    return *plan;
-}
 
 Plan onePool(const char *model, const char *gpu, int nodes, int batch)
 {
@@ -52,7 +44,7 @@ SearchSpace spaceOf(const Plan &base, std::vector<Axis> axes)
 
 SearchSpace gpt3Space()
 {
-    Plan plan = sample("gpt3-175b-1024-a100");
+    Plan plan = samplePlan("gpt3-175b-1024-a100");
     plan.parallelism.data = std::nullopt;
     return spaceOf(plan,
         { tensorAxis(plan, { 1, 2, 4, 8, 16 }), pipelineAxis(plan, { 1, 2, 4, 8, 12, 16, 32 }),
@@ -158,7 +150,7 @@ private slots:
     {
         QFETCH(QString, name);
         QFETCH(int, count);
-        const Plan plan = sample(name.toUtf8());
+        const Plan plan = samplePlan(name.toUtf8());
         const SearchSpace space = spaceOf(plan,
             { microBatchAxis(plan, { 1, 2 }), scheduleAxis(plan, { K::OneFOneB, K::GPipe, K::ZbH1, K::Atlas }),
                 recomputeAxis(plan, { Recompute::None, Recompute::Full }) });
@@ -181,7 +173,7 @@ private slots:
     void boundsHoldOnThePlannersOwnSpaces()
     {
         QFETCH(QString, name);
-        const auto space = makeSpace(std::make_shared<const Plan>(sample(name.toUtf8())), builtinCatalogue());
+        const auto space = makeSpace(std::make_shared<const Plan>(samplePlan(name.toUtf8())), builtinCatalogue());
         QVERIFY(space.has_value());
         ClaimCounts counts;
         checkClaims(*space, 60, 8, counts, true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The reference is SearchSpace::plan(), which copies the base for each candidate.
-#include "core/facts/plan/plan_io.h"
 #include "core/planner/space/candidate_plan.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -9,16 +9,9 @@
 #include <random>
 
 using namespace trainyard;
+using test::sharedSample;
 
 namespace {
-
-PlanPtr sample(const char *name)
-{
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json");
-    if (!plan)
-        qFatal("%s", toString(plan.error().front()).c_str());
-    return std::make_shared<const Plan>(std::move(*plan));
-}
 
 /// Candidates drawn by a seed; how many plans are not those of the space.
 int countWrong(const SearchSpace &space, int draws)
@@ -50,7 +43,7 @@ private slots:
     void isThePlanOfItsCandidateWhateverCameBefore()
     {
         QFETCH(QString, name);
-        const auto space = makeSpace(sample(qPrintable(name)), builtinCatalogue());
+        const auto space = makeSpace(sharedSample(qPrintable(name)), builtinCatalogue());
         QVERIFY(space);
         QVERIFY(space->axes().size() > 5);
         QCOMPARE(countWrong(*space, 500), 0);
@@ -68,7 +61,7 @@ private slots:
         Axis other { "micro_batch", { "workload.micro_batch" }, "", {}, 0 };
         for (const int value : { 1, 2, 4 })
             other.values.push_back({ "", [value](Plan &plan) { plan.workload.microBatch = value; } });
-        const SearchSpace space(sample("gpt3-175b-1024-a100"), { axis, other });
+        const SearchSpace space(sharedSample("gpt3-175b-1024-a100"), { axis, other });
         QCOMPARE(countWrong(space, 100), 0);
     }
 };

@@ -3,9 +3,9 @@
 // leave out what cannot run.
 #include "core/evaluation/evaluate/run.h"
 #include "core/facts/plan/key_list.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/planner/space/layer_partition.h"
 #include "core/planner/space/rules.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -15,14 +15,9 @@
 #include <random>
 
 using namespace trainyard;
+using test::sharedSample;
 
 namespace {
-
-PlanPtr sample(const std::string &name)
-{
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json");
-    return plan ? std::make_shared<const Plan>(std::move(*plan)) : nullptr;
-}
 
 std::vector<std::string> samples()
 {
@@ -68,7 +63,7 @@ private slots:
     void everySampleHasASpace()
     {
         QFETCH(QString, name);
-        const PlanPtr plan = sample(name.toStdString());
+        const PlanPtr plan = sharedSample(name.toStdString());
         const SearchSpace space = spaceOf(plan);
         QVERIFY(!space.axes().empty());
         QCOMPARE(space.plan(space.baseCandidate()), plan);
@@ -95,7 +90,7 @@ private slots:
 
     void aFixedKeyIsNoAxis()
     {
-        const PlanPtr plan = sample("gpt3-175b-1024-a100");
+        const PlanPtr plan = sharedSample("gpt3-175b-1024-a100");
         QVERIFY(spaceOf(plan).axis("tensor") >= 0);
         QVERIFY(spaceOf(plan, { .fixed = { "parallelism.tensor" } }).axis("tensor") < 0);
         QVERIFY(spaceOf(plan, { .fixed = { "parallelism.tensor" } }).axis("pipeline") >= 0);
@@ -108,7 +103,7 @@ private slots:
     void anUnknownFixedKeyNamesTheNearest()
     {
         const auto space =
-            makeSpace(sample("gpt3-175b-1024-a100"), builtinCatalogue(), { .fixed = { "parallelism.tenser" } });
+            makeSpace(sharedSample("gpt3-175b-1024-a100"), builtinCatalogue(), { .fixed = { "parallelism.tenser" } });
         QVERIFY(!space);
         QCOMPARE(space.error().front().code, ErrorCode::UnknownKey);
         QVERIFY(space.error().front().right.starts_with("perhaps parallelism.tensor: "));
@@ -116,7 +111,7 @@ private slots:
 
     void aStackOffersTheSchedulesThatItHas()
     {
-        Plan plan = *sample("gpt3-175b-1024-a100");
+        Plan plan = *sharedSample("gpt3-175b-1024-a100");
         QVERIFY(!hasValue(spaceOf(std::make_shared<Plan>(plan)), "schedule", "ZB-V"));
         plan.stack = { "fsdp" };
         const SearchSpace titan = spaceOf(std::make_shared<Plan>(plan));
@@ -129,7 +124,7 @@ private slots:
 
     void whatAffectsConvergenceHasToBeAskedFor()
     {
-        const PlanPtr plan = sample("llama-3-70b-three-regions");
+        const PlanPtr plan = sharedSample("llama-3-70b-three-regions");
         QVERIFY(spaceOf(plan).axis("optimizer") < 0);
         const SearchSpace all = spaceOf(plan, { .mayTrainOtherwise = true });
         QVERIFY(all.axis("optimizer") >= 0);
@@ -138,7 +133,7 @@ private slots:
 
     void thinnedAxesKeepTheirEndsAndThePlansOwn()
     {
-        Plan plan = *sample("gpt3-175b-1024-a100");
+        Plan plan = *sharedSample("gpt3-175b-1024-a100");
         plan.parallelism.pipeline = 24;
         const SearchSpace space = spaceOf(std::make_shared<Plan>(plan), { .mostValues = 5 });
         const Axis &pipeline = space.axes()[std::size_t(space.axis("pipeline"))];
@@ -151,7 +146,7 @@ private slots:
     /// Stages of a selection add up to the pipeline, whatever its length.
     void selectionsOfDatacentersPinAllStages()
     {
-        const SearchSpace space = spaceOf(sample("llama-3-70b-three-regions"));
+        const SearchSpace space = spaceOf(sharedSample("llama-3-70b-three-regions"));
         const Axis &placement = space.axes()[std::size_t(space.axis("placement"))];
         QVERIFY(hasValue(space, "placement", "Virginia alone"));
         const Axis &pipeline = space.axes()[std::size_t(space.axis("pipeline"))];
@@ -209,7 +204,7 @@ private slots:
     /// Walking leaves out what whyNot() does, and counts every combination once.
     void walkingAndAskingAgree()
     {
-        const SearchSpace space = spaceOf(sample("mixed-lab"), { .fixed = { "memory" }, .mostValues = 4 });
+        const SearchSpace space = spaceOf(sharedSample("mixed-lab"), { .fixed = { "memory" }, .mostValues = 4 });
         const SpaceRules rules(space, builtinCatalogue());
         std::vector<std::uint64_t> walked, asked;
         std::uint64_t left = 0;

@@ -3,22 +3,17 @@
 // taken.
 #include "core/evaluation/advice/evaluate.h"
 #include "core/facts/catalogue/catalogue.h"
-#include "core/facts/plan/plan_io.h"
 #include "core/runs/calibrate/calibrate.h"
 #include "core/runs/overlay/run_steps.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
 
 using namespace trainyard;
+using test::samplePlan;
 
 namespace {
-
-Plan sample(const char *name)
-{
-    const auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR) + "/samples/" + name + ".trainyard.json");
-    return plan ? *plan : Plan {};
-}
 
 EvaluationPtr evaluated(const Plan &plan)
 {
@@ -99,7 +94,7 @@ private slots:
     {
         QFETCH(QString, file);
         QFETCH(QString, factor);
-        Plan plan = sample("llama-3-70b-three-regions");
+        Plan plan = samplePlan("llama-3-70b-three-regions");
         const char *const ids[] = { "east", "east-2", "west" };
         for (auto &link : plan.cluster.wanLinks)
             for (std::string &end : link.between)
@@ -131,13 +126,13 @@ private slots:
                 .seconds = 3e-5 + bytes / 5e10,
                 .bytesPerSecond = 5e10,
                 .source = 0 });
-        const auto proposal = taught(sample("opt-30b-128-a100-384-v100"), recording);
+        const auto proposal = taught(samplePlan("opt-30b-128-a100-384-v100"), recording);
         QVERIFY2(!proposal && told(proposal).contains("2 GPU types"), qPrintable(told(proposal)));
     }
 
     void stepsOfAnotherJobAreNotLearntFrom()
     {
-        const Plan plan = sample("gpt3-175b-1024-a100");
+        const Plan plan = samplePlan("gpt3-175b-1024-a100");
         const auto own = taught(plan, log(35, plan.workload.globalBatch));
         QVERIFY2(own && own->factors.size() == 1, qPrintable(told(own)));
         QCOMPARE(own->factors.front().factor.gpu, "a100-sxm-80gb");

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Samples made so small that every rank of them can be recorded in a test.
 
-#include "core/facts/plan/plan_io.h"
 #include "tests/support/plans.h"
+#include "tests/support/samples.h"
 
 #include <functional>
 #include <string>
@@ -54,11 +54,9 @@ inline const std::vector<SmallSample> &smallSamples()
 
 inline EvaluationPtr evaluatedSample(const SmallSample &sample)
 {
-    auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + sample.name + ".trainyard.json");
-    if (!plan)
-        qFatal("%s", toString(plan.error().front()).c_str());
-    sample.shrink(*plan);
-    return evaluated(std::move(*plan));
+    Plan plan = samplePlan(sample.name);
+    sample.shrink(plan);
+    return evaluated(std::move(plan));
 }
 
 } // namespace trainyard::test

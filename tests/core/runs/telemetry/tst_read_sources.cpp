@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/read_sources.h"
+#include "tests/support/packed.h"
 #include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
-#include <zlib.h>
 
 #include <fstream>
 
 using namespace trainyard;
-
-namespace {
-
-std::string gzipped(const std::string &text)
-{
-    z_stream stream {};
-    deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-    std::string packed(deflateBound(&stream, text.size()), '\0');
-    stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef *>(packed.data());
-    stream.avail_out = static_cast<uInt>(packed.size());
-    deflate(&stream, Z_FINISH);
-    packed.resize(packed.size() - stream.avail_out);
-    deflateEnd(&stream);
-    return packed;
-}
-
-} // namespace
+using test::gzipped;
 
 class TestReadSources : public QObject {
     Q_OBJECT
