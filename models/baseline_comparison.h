@@ -14,8 +14,10 @@
 namespace trainyard {
 
 struct BaselineTable {
-    PlanPtr plan; // whose GPUs, model and batch they have
-    std::vector<std::optional<SharingResult>> results; // in the order of kSharingBaselines; empty: under way
+    /// whose GPUs, model and batch they have
+    PlanPtr plan;
+    /// in the order of kSharingBaselines; empty: under way
+    std::vector<std::optional<SharingResult>> results;
     bool isComplete = false;
 };
 using BaselineTablePtr = std::shared_ptr<const BaselineTable>;
@@ -36,7 +38,8 @@ private:
     void compare(const PlanPtr &plan, const std::stop_token &stop, const WatchedWorker::Deliver &deliver);
 
     const Catalogue &m_catalogue;
-    WatchedWorker m_worker; // last: its thread uses everything above
+    /// last: its thread uses everything above
+    WatchedWorker m_worker;
 };
 
 } // namespace trainyard

@@ -16,19 +16,27 @@ namespace trainyard {
 using ProposalPtr = std::shared_ptr<const CalibrationProposal>;
 
 enum class FactorState {
-    Offered, // may be taken
-    Replaces, // may be taken in place of what the plan has under the same id
-    Taken, // as proposed
-    Kept, // the plan has it, and the run does not tell of it
-    Refused, // with the reason
+    /// may be taken
+    Offered,
+    /// may be taken in place of what the plan has under the same id
+    Replaces,
+    /// as proposed
+    Taken,
+    /// the plan has it, and the run does not tell of it
+    Kept,
+    /// with the reason
+    Refused,
 };
 
 struct CalibrationRow {
     std::string id;
     FactorState state = FactorState::Offered;
-    QString subject, value, basis, errors; // as models/text/calibration_text has them
-    QString from; // the recording, of what the plan has
-    QString told; // a sentence: what it says, or why it is refused or without effect
+    /// as models/text/calibration_text has them
+    QString subject, value, basis, errors;
+    /// the recording, of what the plan has
+    QString from;
+    /// a sentence: what it says, or why it is refused or without effect
+    QString told;
     QString hint;
     bool operator==(const CalibrationRow &) const = default;
 };
@@ -40,7 +48,8 @@ struct CalibrationRow {
 [[nodiscard]] QStringList calibrationSentences(const Plan &plan, const Catalogue &catalogue);
 
 struct CalibrationEdit {
-    PlanPtr plan; // null: nothing to do
+    /// null: nothing to do
+    PlanPtr plan;
     QString text;
     explicit operator bool() const { return plan != nullptr; }
 };

@@ -45,11 +45,13 @@ private:
     void publish(const Request &request, ExpectedAll<Selection> answer);
 
     const Catalogue &m_catalogue;
-    PlanPtr m_plan; // these five: GUI thread only
+    /// these five: GUI thread only
+    PlanPtr m_plan;
     SelectionObjective m_objective = SelectionObjective::Throughput;
     bool m_watched = false, m_isOwed = false;
     std::uint64_t m_generation = 0, m_firstWanted = 0;
-    NewestWorker<Request> m_worker; // last: it uses everything above
+    /// last: it uses everything above
+    NewestWorker<Request> m_worker;
 };
 
 } // namespace trainyard

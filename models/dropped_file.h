@@ -12,7 +12,8 @@ namespace trainyard {
 
 enum class FileKind { Plan, ModelConfig, ValidationRows, Sweep, Recording, Unknown };
 
-[[nodiscard]] FileKind kindOf(const QByteArray &content); // never Recording or Sweep
+/// never Recording or Sweep
+[[nodiscard]] FileKind kindOf(const QByteArray &content);
 /// Folders, large files and whatever is neither of the others are recordings: their readers say what they are.
 [[nodiscard]] FileKind kindOfFile(const QString &path);
 

@@ -15,17 +15,24 @@ namespace trainyard {
 
 /// What a step of the history tells of a plan.
 struct PlanFigures {
-    std::optional<double> iterationTime; // seconds; empty where the plan cannot be evaluated
-    std::optional<double> usdPerMtok; // dollars per million tokens
-    double memoryBytes = 0; // of the fullest GPU; 0: unknown
+    /// seconds; empty where the plan cannot be evaluated
+    std::optional<double> iterationTime;
+    /// dollars per million tokens
+    std::optional<double> usdPerMtok;
+    /// of the fullest GPU; 0: unknown
+    double memoryBytes = 0;
     bool fits = true, feasible = true;
-    bool isOfJobs = false; // then the time is that of them all
+    /// then the time is that of them all
+    bool isOfJobs = false;
 };
 
 struct HistoryStep {
-    QString text; // "Schedule 1F1B → ZB-H1"; of the first: "Opened"
-    std::optional<PlanFigures> figures; // after it; empty until they are known
-    std::optional<double> change; // iteration ÷ that of the step before − 1
+    /// "Schedule 1F1B → ZB-H1"; of the first: "Opened"
+    QString text;
+    /// after it; empty until they are known
+    std::optional<PlanFigures> figures;
+    /// iteration ÷ that of the step before − 1
+    std::optional<double> change;
     bool isUndone = false;
     bool isCurrent = false;
 };
@@ -51,14 +58,16 @@ private:
     void list();
     void catchUp(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
         const WatchedWorker::Deliver &deliver);
-    [[nodiscard]] std::vector<PlanPtr> plans() const; // as opened, then after each edit
+    /// as opened, then after each edit
+    [[nodiscard]] std::vector<PlanPtr> plans() const;
     [[nodiscard]] PlanPtr firstUnknown() const;
 
     PlanDocument &m_document;
     const Catalogue &m_catalogue;
     std::map<PlanPtr, PlanFigures> m_figures;
     std::vector<HistoryStep> m_steps;
-    WatchedWorker m_worker; // last: its thread uses everything above
+    /// last: its thread uses everything above
+    WatchedWorker m_worker;
 };
 
 [[nodiscard]] PlanFigures figuresOf(const Evaluation &evaluation);

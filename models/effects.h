@@ -19,43 +19,64 @@ namespace trainyard {
 struct Effect {
     std::optional<double>
         iterationTime; // seconds, of a plan with jobs their makespan; empty: it could not be evaluated
-    std::optional<double> change; // iteration ÷ the plan's − 1; empty where either is unknown
-    std::optional<double> utilization; // share of GPU time in work, prefill in bubbles included
-    bool fits = true; // memory
+    /// iteration ÷ the plan's − 1; empty where either is unknown
+    std::optional<double> change;
+    /// share of GPU time in work, prefill in bubbles included
+    std::optional<double> utilization;
+    /// memory
+    bool fits = true;
     bool feasible = true;
-    double memoryBytes = 0, capacityBytes = 0; // of the fullest GPU; 0 = unknown
-    std::string reason; // why it is infeasible or could not be evaluated
-    std::string because; // what makes the difference, half a sentence (core/evaluation/report/because.h); may be empty
-    bool isOfJobs = false; // the time is that of all jobs
+    /// of the fullest GPU; 0 = unknown
+    double memoryBytes = 0, capacityBytes = 0;
+    /// why it is infeasible or could not be evaluated
+    std::string reason;
+    /// what makes the difference, half a sentence (core/evaluation/report/because.h); may be empty
+    std::string because;
+    /// the time is that of all jobs
+    bool isOfJobs = false;
 };
 
 struct RankedPart {
     Alternative part;
     Effect effect;
-    Metric usdPerHour; // that its hardware costs more; below 0 where it costs less, empty where a price is not known
+    /// that its hardware costs more; below 0 where it costs less, empty where a price is not known
+    Metric usdPerHour;
 };
 
 /// Of a fix that a problem of the plan offers.
 struct FixEffect {
-    PlanPtr plan; // the plan with the fix applied
+    /// the plan with the fix applied
+    PlanPtr plan;
     Effect effect;
 };
 
 struct EffectTable {
-    PlanPtr plan; // what all effects are measured against
-    std::optional<double> iterationTime; // of that plan, seconds; with jobs their makespan
-    std::optional<double> utilization; // of that plan, prefill in bubbles included
-    double memoryBytes = 0; // of that plan's fullest GPU; 0 = unknown
-    bool feasible = false; // of that plan
-    bool fits = true; // its memory
+    /// what all effects are measured against
+    PlanPtr plan;
+    /// of that plan, seconds; with jobs their makespan
+    std::optional<double> iterationTime;
+    /// of that plan, prefill in bubbles included
+    std::optional<double> utilization;
+    /// of that plan's fullest GPU; 0 = unknown
+    double memoryBytes = 0;
+    /// of that plan
+    bool feasible = false;
+    /// its memory
+    bool fits = true;
     std::vector<Problem>
         problems; // of that plan, with all their fixes: an edit waits only for those that are found at once
-    std::vector<FixEffect> fixes; // of all its problems, as far as evaluated
-    std::map<std::string, Effect> strategies; // by Alternative::id, as far as evaluated
-    std::vector<RankedPart> parts; // better parts that help, largest gain first
-    std::size_t partsLeftOut = 0; // further ones that are not evaluated
-    std::vector<RankedPart> retired; // GPUs that do not pay, most saved per token first (core/planner/sensitivity)
-    bool complete = false; // nothing more will come for this plan
+    /// of all its problems, as far as evaluated
+    std::vector<FixEffect> fixes;
+    /// by Alternative::id, as far as evaluated
+    std::map<std::string, Effect> strategies;
+    /// better parts that help, largest gain first
+    std::vector<RankedPart> parts;
+    /// further ones that are not evaluated
+    std::size_t partsLeftOut = 0;
+    /// GPUs that do not pay, most saved per token first (core/planner/sensitivity)
+    std::vector<RankedPart> retired;
+    /// nothing more will come for this plan
+    bool complete = false;
 
     /// Of the fix that leads to an equal plan; nullptr where it is not known yet.
     [[nodiscard]] const Effect *effectOf(const Plan &fixed) const;
@@ -84,7 +105,8 @@ private:
 
     const Catalogue &m_catalogue;
     Evaluate m_evaluate;
-    WatchedWorker m_worker; // last: its thread uses everything above
+    /// last: its thread uses everything above
+    WatchedWorker m_worker;
 };
 
 /// What a plan is judged by, seconds: its iteration, or the time until the last of its jobs has ended.

@@ -27,7 +27,8 @@ public:
     /// Nothing was evaluated for what is shown: it was known when its plan was asked about.
     [[nodiscard]] bool wasKnown() const { return m_wasKnown; }
     [[nodiscard]] const EvaluationPtr &baseline() const { return m_baseline; }
-    void pinBaseline(); // the settled one, also while a drag previews another
+    /// the settled one, also while a drag previews another
+    void pinBaseline();
     void clearBaseline();
     /// The plan that has just been opened is the baseline, as soon as it is evaluated.
     void pinOpening();
@@ -42,7 +43,8 @@ signals:
     void baselineChanged(const trainyard::EvaluationPtr &baseline);
 
 private:
-    void arrived(EvaluationResult result); // worker thread
+    /// worker thread
+    void arrived(EvaluationResult result);
     void takeNewest();
     void finish(std::uint64_t generation, const EvaluationPtr &evaluation, bool wasKnown);
     void fail(const EvaluationResult &result);
@@ -50,15 +52,19 @@ private:
     void takeOpening();
 
     EvaluationPtr m_shown, m_settled, m_baseline;
-    std::uint64_t m_asked = 0; // generation of the newest request
-    std::uint64_t m_firstWanted = 0; // results of older generations are not shown: the user has decided since
+    /// generation of the newest request
+    std::uint64_t m_asked = 0;
+    /// results of older generations are not shown: the user has decided since
+    std::uint64_t m_firstWanted = 0;
     PlanPtr m_settledPlan;
     bool m_isStale = false, m_wasKnown = false;
     bool m_awaitsOpening = false, m_isOpening = false;
     BackgroundQueue m_disposal;
     std::mutex m_mutex;
-    std::optional<EvaluationResult> m_newest; // guarded by m_mutex: one event, however many results came in a frame
-    Evaluator m_evaluator; // last: its thread uses what is above
+    /// guarded by m_mutex: one event, however many results came in a frame
+    std::optional<EvaluationResult> m_newest;
+    /// last: its thread uses what is above
+    Evaluator m_evaluator;
 };
 
 } // namespace trainyard

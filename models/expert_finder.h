@@ -29,7 +29,8 @@ public:
 private:
     const Catalogue &m_catalogue;
     EvaluationPtr m_evaluation;
-    std::optional<std::optional<ExpertLayer>> m_layer; // outer: asked for
+    /// outer: asked for
+    std::optional<std::optional<ExpertLayer>> m_layer;
     std::map<int, std::unique_ptr<ExpertPlaces>> m_stages;
 };
 

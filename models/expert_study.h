@@ -28,7 +28,8 @@ private:
     void compare(const PlanPtr &plan, const std::stop_token &stop, const WatchedWorker::Deliver &deliver);
 
     const Catalogue &m_catalogue;
-    WatchedWorker m_worker; // last: its thread uses everything above
+    /// last: its thread uses everything above
+    WatchedWorker m_worker;
 };
 
 } // namespace trainyard

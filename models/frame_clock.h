@@ -14,9 +14,12 @@ namespace trainyard {
 
 struct FrameTimes {
     std::int64_t turns = 0;
-    double longestMs = 0; // between two turns of the loop
-    double longestBusyMs = 0; // most processor time of the thread between two turns
-    double busySeconds = 0; // processor time of the thread, all in all
+    /// between two turns of the loop
+    double longestMs = 0;
+    /// most processor time of the thread between two turns
+    double longestBusyMs = 0;
+    /// processor time of the thread, all in all
+    double busySeconds = 0;
     /// Turns that took at most 2, 5, 10, 17, 33, 50, 100 ms, and more; by the wall and by processor time.
     static constexpr std::array kBounds { 2.0, 5.0, 10.0, 17.0, 33.0, 50.0, 100.0 };
     std::array<std::int64_t, kBounds.size() + 1> byWall {}, byBusy {};
@@ -26,7 +29,8 @@ class FrameClock : public QObject {
     Q_OBJECT
 public:
     explicit FrameClock(QObject *parent = nullptr);
-    void restart(); // forgets what was so far
+    /// forgets what was so far
+    void restart();
     [[nodiscard]] const FrameTimes &times() const { return m_times; }
 
 private:
@@ -35,7 +39,8 @@ private:
     FrameTimes m_times;
     QTimer m_timer;
     QElapsedTimer m_wall;
-    std::int64_t m_busy = 0; // of the thread, nanoseconds
+    /// of the thread, nanoseconds
+    std::int64_t m_busy = 0;
 };
 
 } // namespace trainyard

@@ -21,7 +21,8 @@ namespace trainyard {
 /// Consecutive GPUs of one node.
 struct NodeGpus {
     int first = 0, count = 0;
-    QString place; // "Lab · RTX A6000 · node 2": what tells nodes of the cluster apart
+    /// "Lab · RTX A6000 · node 2": what tells nodes of the cluster apart
+    QString place;
 };
 [[nodiscard]] std::vector<NodeGpus> nodesOf(const Plan &plan);
 

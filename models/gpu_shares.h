@@ -20,23 +20,35 @@ struct PoolGpus {
 };
 
 struct GpuShare {
-    PoolGpus gpus; // that serve its stage
-    PoolGpus replica; // as a pin counts them: replica after replica, each with all its stages. None where those lie in
-                      // several pools: no pin is about such a replica
-    QString name; // "RTX A6000"
-    QString place; // "Lab"
+    /// that serve its stage
+    PoolGpus gpus;
+    /// as a pin counts them: replica after replica, each with all its stages. None where those lie in several pools: no
+    /// pin is about such a replica
+    PoolGpus replica;
+    /// "RTX A6000"
+    QString name;
+    /// "Lab"
+    QString place;
     QString poolName;
     int stage = 0;
-    int replicas = 1; // that share these GPUs
+    /// that share these GPUs
+    int replicas = 1;
     int firstPipeline = 0;
-    int layers = 0; // of the stage
+    /// of the stage
+    int layers = 0;
     int microBatch = 1, microBatches = 1;
-    int largestMicroBatch = 0; // that its memory takes without states; 0: unknown
-    double stateShare = 0; // of what ZeRO divides, on each replica; 0: nothing is divided
-    double time = 0, wait = 0; // seconds of the iteration in which it computes, and in which it stands still
-    double states = 0, work = 0, capacity = 0; // bytes of one GPU; capacity 0: unknown
-    QString why; // "Slow, but its memory is free"
-    bool isSlowest = false; // all others wait for it
+    /// that its memory takes without states; 0: unknown
+    int largestMicroBatch = 0;
+    /// of what ZeRO divides, on each replica; 0: nothing is divided
+    double stateShare = 0;
+    /// seconds of the iteration in which it computes, and in which it stands still
+    double time = 0, wait = 0;
+    /// bytes of one GPU; capacity 0: unknown
+    double states = 0, work = 0, capacity = 0;
+    /// "Slow, but its memory is free"
+    QString why;
+    /// all others wait for it
+    bool isSlowest = false;
     bool isWorkPinned = false, isStatePinned = false;
 
     [[nodiscard]] int samples() const { return microBatch * microBatches; }
@@ -45,17 +57,26 @@ struct GpuShare {
 };
 
 struct GpuShares {
-    std::vector<GpuShare> sets; // by pipeline, then by stage
-    int batch = 0; // samples of one iteration
+    /// by pipeline, then by stage
+    std::vector<GpuShare> sets;
+    /// samples of one iteration
+    int batch = 0;
     int stages = 1;
-    int replicas = 1; // of the model; one has nobody to share with
-    int statesPerReplica = 1; // GPUs of a replica of a stage that hold parts of the same states: its context ranks
-    double duration = 0; // seconds of the iteration
-    double gain = 0; // layer time with even shares / with these; 0: unknown
-    bool areAlike = true; // all GPUs are
-    bool isShared = false; // the plan asks for anything but even shares
+    /// of the model; one has nobody to share with
+    int replicas = 1;
+    /// GPUs of a replica of a stage that hold parts of the same states: its context ranks
+    int statesPerReplica = 1;
+    /// seconds of the iteration
+    double duration = 0;
+    /// layer time with even shares / with these; 0: unknown
+    double gain = 0;
+    /// all GPUs are
+    bool areAlike = true;
+    /// the plan asks for anything but even shares
+    bool isShared = false;
     bool isLayered = false;
-    QString refusal; // they could not be dealt as asked
+    /// they could not be dealt as asked
+    QString refusal;
 };
 [[nodiscard]] GpuShares gpuShares(const Evaluation &evaluation);
 
@@ -72,8 +93,10 @@ struct MicroBatches {
 /// What is pinned of some GPUs.
 struct SharePin {
     std::optional<MicroBatches> work;
-    bool setsSize = true; // false: the size stays the plan's
-    std::optional<double> stateShare; // of each GPU
+    /// false: the size stays the plan's
+    bool setsSize = true;
+    /// of each GPU
+    std::optional<double> stateShare;
 };
 /// The plan in which these GPUs get what `pin` says, and all others what they have: other pins stay.
 [[nodiscard]] PlanPtr withPin(const Plan &plan, const PoolGpus &gpus, const SharePin &pin);

@@ -12,9 +12,12 @@
 namespace trainyard {
 
 struct JobAdvice {
-    PlanPtr plan; // what it is measured against
-    Metric makespan, usd; // of that plan, by a rule where a solver schedules it
-    std::vector<RankedPart> oneMoreGpu; // best first
+    /// what it is measured against
+    PlanPtr plan;
+    /// of that plan, by a rule where a solver schedules it
+    Metric makespan, usd;
+    /// best first
+    std::vector<RankedPart> oneMoreGpu;
 };
 using JobAdvicePtr = std::shared_ptr<const JobAdvice>;
 
@@ -35,7 +38,8 @@ private:
         const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop) const;
 
     const Catalogue &m_catalogue;
-    WatchedWorker m_worker; // last: its thread uses everything above
+    /// last: its thread uses everything above
+    WatchedWorker m_worker;
 };
 
 } // namespace trainyard

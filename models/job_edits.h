@@ -20,7 +20,8 @@ namespace trainyard {
 inline constexpr const char *kJobMime = "application/x-trainyard-job";
 
 struct JobEdit {
-    PlanPtr plan; // null: nothing would change
+    /// null: nothing would change
+    PlanPtr plan;
     QString text;
     explicit operator bool() const { return plan != nullptr; }
 };

@@ -19,7 +19,8 @@ public:
         Steps,
         Deadline,
         Bar,
-        End, // what is typed into End is the deadline
+        /// what is typed into End is the deadline
+        End,
         Price,
         Shards,
         Gpus,
@@ -53,7 +54,8 @@ signals:
     void stepsTyped(int row, int minibatches, int epochs);
     void deadlineTyped(int row, std::optional<double> seconds);
     void nameTyped(int row, const QString &name);
-    void refused(const QString &why); // a sentence
+    /// a sentence
+    void refused(const QString &why);
     /// The job of that name is to stand before the row.
     void dropped(const QString &name, int before);
 

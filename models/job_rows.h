@@ -17,19 +17,28 @@ enum class DeadlineState : std::uint8_t { None, Met, Missed, Unknown };
 
 struct JobRow {
     QString name, model;
-    QString shortName; // what tells it from the other jobs
+    /// what tells it from the other jobs
+    QString shortName;
     int batch = 1, minibatches = 1, epochs = 1;
-    std::optional<double> learningRate, deadline; // deadline: seconds
+    /// deadline: seconds
+    std::optional<double> learningRate, deadline;
     bool isPaused = false, isPinned = false, isOfGrid = false, isMeasured = false;
-    bool isKnown = false; // what follows is evaluated; else it is empty
+    /// what follows is evaluated; else it is empty
+    bool isKnown = false;
     JobState state = JobState::Runs;
     DeadlineState deadlineState = DeadlineState::None;
-    double from = 0, to = 0; // of the makespan, 0 to 1
-    std::optional<double> deadlineAt; // of the makespan; above 1: later than all
-    QString minibatchText; // "100", "100 × 3" with epochs
-    QString deadlineText, endText, priceText, shardText, gpuText; // empty where nothing is known
-    QString why; // one sentence, of one that does not run
-    QString facts; // all that is known of it, sentences
+    /// of the makespan, 0 to 1
+    double from = 0, to = 0;
+    /// of the makespan; above 1: later than all
+    std::optional<double> deadlineAt;
+    /// "100", "100 × 3" with epochs
+    QString minibatchText;
+    /// empty where nothing is known
+    QString deadlineText, endText, priceText, shardText, gpuText;
+    /// one sentence, of one that does not run
+    QString why;
+    /// all that is known of it, sentences
+    QString facts;
 };
 
 struct JobSummary {
@@ -45,7 +54,8 @@ struct JobSummary {
 };
 
 struct JobTable {
-    std::vector<JobRow> rows; // in the order of allJobs()
+    /// in the order of allJobs()
+    std::vector<JobRow> rows;
     JobSummary summary;
 };
 

@@ -17,9 +17,12 @@ namespace trainyard {
 
 struct JobSpans {
     static constexpr int kNone = -1;
-    std::vector<QString> names; // of all jobs of the plan; empty for a plan without jobs
-    std::vector<int> ofClass; // [task class]: job, or kNone
-    std::vector<bool> runs; // [job]: it is neither paused nor unable to
+    /// of all jobs of the plan; empty for a plan without jobs
+    std::vector<QString> names;
+    /// [task class]: job, or kNone
+    std::vector<int> ofClass;
+    /// [job]: it is neither paused nor unable to
+    std::vector<bool> runs;
 
     [[nodiscard]] bool isEmpty() const { return names.empty(); }
     [[nodiscard]] int of(const Timeline &timeline, std::uint32_t span) const

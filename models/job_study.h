@@ -14,11 +14,15 @@ namespace trainyard {
 
 struct JobComparison {
     PlanPtr plan;
-    std::string nothing; // why there is nothing to compare, one sentence; then all else is empty
-    std::vector<JobVariant> schedulers; // the plan's own first
+    /// why there is nothing to compare, one sentence; then all else is empty
+    std::string nothing;
+    /// the plan's own first
+    std::vector<JobVariant> schedulers;
     std::vector<JobVariant> ablation, scaling, oneMore;
-    bool hasSolvers = false; // among the schedulers
-    bool isComplete = false; // but for solvers
+    /// among the schedulers
+    bool hasSolvers = false;
+    /// but for solvers
+    bool isComplete = false;
 };
 using JobComparisonPtr = std::shared_ptr<const JobComparison>;
 
@@ -45,10 +49,13 @@ private:
     void take(JobComparison comparison);
 
     const Catalogue &m_catalogue;
-    JobComparisonPtr m_comparison; // these three: GUI thread only
-    std::vector<JobVariant> m_solved; // schedulers with solvers
+    /// these three: GUI thread only
+    JobComparisonPtr m_comparison;
+    /// schedulers with solvers
+    std::vector<JobVariant> m_solved;
     bool m_isSolving = false;
-    WatchedWorker m_worker, m_solver; // last: their threads use everything above
+    /// last: their threads use everything above
+    WatchedWorker m_worker, m_solver;
 };
 
 } // namespace trainyard

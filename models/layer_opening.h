@@ -15,7 +15,8 @@ namespace trainyard {
 struct OpenedLayer {
     ExpertLayer layer;
     LayerChart forward, backward;
-    std::optional<LayerChart> pair; // where forwards run with backwards
+    /// where forwards run with backwards
+    std::optional<LayerChart> pair;
     LayerTimes pairTimes;
 };
 using OpenedLayerPtr = std::shared_ptr<const OpenedLayer>;
@@ -51,9 +52,11 @@ private:
     void take(const EvaluationPtr &of, const Answer &answer);
 
     Find m_find;
-    EvaluationPtr m_evaluation; // these three: GUI thread only
+    /// these three: GUI thread only
+    EvaluationPtr m_evaluation;
     bool m_isWatched = false, m_isRunning = false, m_isOwed = false;
-    BackgroundQueue m_queue; // last: its thread uses what is above
+    /// last: its thread uses what is above
+    BackgroundQueue m_queue;
 };
 
 } // namespace trainyard

@@ -12,7 +12,8 @@ namespace trainyard {
 
 struct SuggestedLink {
     WanLink link;
-    QString source; // empty where nothing is known of the distance
+    /// empty where nothing is known of the distance
+    QString source;
 };
 
 /// A link between two datacenters of the cluster with the catalogue's figures, where both lie near known regions.

@@ -37,25 +37,33 @@ public:
     void remove(std::uint32_t source);
     void setPaused(std::uint32_t source, bool isPaused);
     void retryNow(std::uint32_t source);
-    void setAllPaused(bool arePaused); // of those that go on
-    [[nodiscard]] bool areAllPaused() const; // of those that go on; false without any
-    void disconnectAll(); // removes them; what they told stays as a run that may be saved
-    void clear(); // all sources and what they told
-    void save(const QString &path); // all that is held, as a recording; saved or saveFailed of the run document's kind
+    /// of those that go on
+    void setAllPaused(bool arePaused);
+    /// of those that go on; false without any
+    [[nodiscard]] bool areAllPaused() const;
+    /// removes them; what they told stays as a run that may be saved
+    void disconnectAll();
+    /// all sources and what they told
+    void clear();
+    /// all that is held, as a recording; saved or saveFailed of the run document's kind
+    void save(const QString &path);
 
     [[nodiscard]] const std::vector<LiveSourceRow> &sources() const;
-    [[nodiscard]] bool isLive() const; // some source was added and not removed
+    /// some source was added and not removed
+    [[nodiscard]] bool isLive() const;
 
     /// Following: each new step is shown as it comes. Choosing a step in the run document, or setFollowing(false),
     /// stays there; data goes on coming.
     void setFollowing(bool follows);
     [[nodiscard]] bool isFollowing() const;
-    [[nodiscard]] std::int64_t newestStep() const; // -1: none
+    /// -1: none
+    [[nodiscard]] std::int64_t newestStep() const;
 
     [[nodiscard]] const std::vector<watch::Alarm> &alarms() const;
     [[nodiscard]] const std::vector<watch::Watchman::StepFigures> &steps() const;
     [[nodiscard]] const watch::Watchman::StepFigures &predicted() const;
-    [[nodiscard]] QString dropped() const; // what was lost and why, a sentence; empty: nothing
+    /// what was lost and why, a sentence; empty: nothing
+    [[nodiscard]] QString dropped() const;
     [[nodiscard]] const live::StoreCounts &counts() const;
     /// Where the document of the run shows what these sources told, rather than what a person opened since.
     [[nodiscard]] bool isShown() const;
@@ -65,15 +73,18 @@ public:
 
     /// Makes the questions of now and evaluates them, the likeliest first.
     void askWhatIf();
-    [[nodiscard]] bool canAskWhatIf() const; // steps of a run lie under its plan
+    /// steps of a run lie under its plan
+    [[nodiscard]] bool canAskWhatIf() const;
     /// Why the run is not one of the plan that it lies under, a sentence; empty: it may be one.
     [[nodiscard]] const QString &otherJob() const;
     [[nodiscard]] const LiveWhatIfs &questions() const;
     [[nodiscard]] const std::vector<LiveWhatIf> &whatIfs() const;
 
 Q_SIGNALS:
-    void sourcesChanged(); // statuses, at most 10 times/s
-    void stepsChanged(); // another newest step, or figures of one
+    /// statuses, at most 10 times/s
+    void sourcesChanged();
+    /// another newest step, or figures of one
+    void stepsChanged();
     void alarmsChanged();
     void followingChanged(bool follows);
     void whatIfsChanged();

@@ -22,25 +22,33 @@ struct LiveDocument::Private {
     }
     RunDocument &runs;
     MakeLiveFeed makeFeed;
-    std::shared_ptr<LiveFeed> feed; // null: nobody has connected yet
+    /// null: nobody has connected yet
+    std::shared_ptr<LiveFeed> feed;
     std::shared_ptr<std::atomic<bool>> hasChanged = std::make_shared<std::atomic<bool>>(false);
     std::vector<LiveSourceRow> rows;
     live::StoreCounts counts;
     std::vector<watch::Heard> heard;
-    Moment revision = 0; // of the last snapshot
+    /// of the last snapshot
+    Moment revision = 0;
     std::int64_t newest = -1, stepsTold = 0, spansPerStep = 0;
-    std::optional<std::int64_t> shownStep; // as the document of the run had it last
-    std::uint64_t generation = 0; // of the session
-    int paceMs = 300; // from one state that is shown to the next, at least
+    /// as the document of the run had it last
+    std::optional<std::int64_t> shownStep;
+    /// of the session
+    std::uint64_t generation = 0;
+    /// from one state that is shown to the next, at least
+    int paceMs = 300;
     bool isFollowing = true;
-    bool isShown = false; // in the document of the run, rather than what was opened since
+    /// in the document of the run, rather than what was opened since
+    bool isShown = false;
     bool hasNews = false, isTaking = false, awaitsOverlay = false;
-    bool isShowing = false; // it is us who change what is shown
+    /// it is us who change what is shown
+    bool isShowing = false;
     QElapsedTimer sinceTaken, sinceLooked;
     QTimer ticks;
     LiveWatch watch;
     LiveWhatIfs questions;
-    BackgroundQueue disposal, writing, taking; // last: their work uses what is above
+    /// last: their work uses what is above
+    BackgroundQueue disposal, writing, taking;
 
     void renewFeed()
     {

@@ -25,8 +25,10 @@ public:
     [[nodiscard]] virtual std::vector<std::pair<std::uint32_t, live::SourceStatus>> statuses() const = 0;
     [[nodiscard]] virtual std::optional<live::Snapshot> snapshot(
         const live::SnapshotAsked &asked) const = 0; // any thread
-    [[nodiscard]] virtual Recording whole() const = 0; // any thread
-    [[nodiscard]] virtual std::int64_t stepsTold() const = 0; // different ones
+    /// any thread
+    [[nodiscard]] virtual Recording whole() const = 0;
+    /// different ones
+    [[nodiscard]] virtual std::int64_t stepsTold() const = 0;
 };
 
 /// `changed`: any thread, often.

@@ -9,17 +9,24 @@
 namespace trainyard {
 
 struct LiveSnapshotAsked {
-    std::optional<std::int64_t> until; // the step that is looked at; empty: the newest
-    bool wantsNewest = false; // beside `until`, for the watchman
-    std::int64_t stepsKnown = 0; // told before: those since then come with their spans, so that all are watched
-    std::int64_t spansPerStep = 0; // as the last state had them; 0: nobody knows
-    Moment lastKnown = 0; // revision of the last state
+    /// the step that is looked at; empty: the newest
+    std::optional<std::int64_t> until;
+    /// beside `until`, for the watchman
+    bool wantsNewest = false;
+    /// told before: those since then come with their spans, so that all are watched
+    std::int64_t stepsKnown = 0;
+    /// as the last state had them; 0: nobody knows
+    std::int64_t spansPerStep = 0;
+    /// revision of the last state
+    Moment lastKnown = 0;
 };
 
 struct LiveState {
     bool hasNews = false;
-    RunPtr run; // as asked for; null: nothing is there to show yet
-    RunPtr newest; // null: not asked for, or `run` is it
+    /// as asked for; null: nothing is there to show yet
+    RunPtr run;
+    /// null: not asked for, or `run` is it
+    RunPtr newest;
     std::vector<watch::Heard> heard;
     live::StoreCounts counts;
     Moment revision = 0;

@@ -15,7 +15,8 @@ namespace trainyard {
 struct LiveToShow { // what the watchman is shown
     EvaluationPtr evaluation;
     RunPtr run;
-    RunOverlayPtr overlay; // of both; null: to be made
+    /// of both; null: to be made
+    RunOverlayPtr overlay;
     std::vector<watch::Heard> heard;
 };
 
@@ -25,7 +26,8 @@ public:
     explicit LiveWatch(QObject *parent = nullptr);
 
     void look(LiveToShow shown);
-    void forget(); // another session begins
+    /// another session begins
+    void forget();
 
     [[nodiscard]] const std::vector<watch::Alarm> &alarms() const { return *m_alarms; }
     [[nodiscard]] const std::vector<watch::Watchman::StepFigures> &steps() const { return *m_steps; }
@@ -58,11 +60,13 @@ private:
     watch::Watchman::StepFigures m_predicted;
     RunOverlayPtr m_overlay;
     QString m_otherJob;
-    std::shared_ptr<watch::Watchman> m_watchman; // used by the queue alone
+    /// used by the queue alone
+    std::shared_ptr<watch::Watchman> m_watchman;
     std::optional<LiveToShow> m_owed;
     bool m_isLooking = false;
     std::uint64_t m_generation = 0;
-    BackgroundQueue m_disposal, m_queue; // last: its work uses what is above
+    /// last: its work uses what is above
+    BackgroundQueue m_disposal, m_queue;
 };
 
 } // namespace trainyard

@@ -13,9 +13,11 @@ namespace trainyard {
 
 struct LiveWhatIf {
     watch::WhatIf asked;
-    EvaluationPtr evaluation; // null: still being evaluated, or cannot be asked
+    /// null: still being evaluated, or cannot be asked
+    EvaluationPtr evaluation;
     std::optional<watch::WhatIfAnswer> answer;
-    std::string failure; // why it has no answer although it was evaluated; empty: none
+    /// why it has no answer although it was evaluated; empty: none
+    std::string failure;
 };
 
 class LiveWhatIfs : public QObject {
@@ -52,7 +54,8 @@ private:
     std::int64_t m_step = -1;
     bool m_isAsking = false;
     std::uint64_t m_generation = 0;
-    NewestWorker<Request> m_worker; // last: it uses everything above
+    /// last: it uses everything above
+    NewestWorker<Request> m_worker;
 };
 
 } // namespace trainyard

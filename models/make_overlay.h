@@ -22,13 +22,16 @@ struct OverlayAsked {
     RunPtr run, reference;
     OverlayOptions options;
     OverlayParts before;
-    bool wantsCurves = false; // of the reference
+    /// of the reference
+    bool wantsCurves = false;
 };
 
 struct MadeOverlay {
     RunOverlayPtr overlay;
-    MeasuredLanesPtr lanes; // of its rows under a plan; null where there are none
-    VerdictPtr verdict; // of the run under the plan; null without a plan
+    /// of its rows under a plan; null where there are none
+    MeasuredLanesPtr lanes;
+    /// of the run under the plan; null without a plan
+    VerdictPtr verdict;
     OverlayParts parts;
     RunPtr referenceOf;
     std::shared_ptr<const std::vector<RunCurve>> referenceCurves;

@@ -12,16 +12,22 @@
 namespace trainyard {
 
 struct MeasuredLanes {
-    static constexpr int kLayers = 3; // what computes; what moves data; all else
+    /// what computes; what moves data; all else
+    static constexpr int kLayers = 3;
 
-    RunOverlayPtr overlay; // never null
+    /// never null
+    RunOverlayPtr overlay;
     /// Track row × kLayers + layer. Starts, ends and, as classes, RecordedWork; nothing else. Ends are cut where an
     /// earlier span of the same layer is still running, and what lies inside one is left out.
     Timeline timeline;
-    std::vector<std::uint32_t> numberOf; // span -> its number in its MeasuredRow
-    std::vector<Nanoseconds> busy; // of each row, inside its step: something computed or moved data
-    Nanoseconds end = 0; // of the run's step
-    std::uint32_t works = 0; // that occur, bits by RecordedWork
+    /// span -> its number in its MeasuredRow
+    std::vector<std::uint32_t> numberOf;
+    /// of each row, inside its step: something computed or moved data
+    std::vector<Nanoseconds> busy;
+    /// of the run's step
+    Nanoseconds end = 0;
+    /// that occur, bits by RecordedWork
+    std::uint32_t works = 0;
 
     [[nodiscard]] static std::shared_ptr<const MeasuredLanes> of(const RunOverlayPtr &overlay);
 
@@ -44,7 +50,8 @@ struct MeasuredLanes {
     [[nodiscard]] RecordedWork workOf(std::uint32_t span) const { return RecordedWork(timeline.taskClass[span]); }
 
 private:
-    std::vector<std::uint32_t> m_byKey; // rows, sorted by their key
+    /// rows, sorted by their key
+    std::vector<std::uint32_t> m_byKey;
 };
 using MeasuredLanesPtr = std::shared_ptr<const MeasuredLanes>;
 

@@ -13,9 +13,12 @@
 namespace trainyard {
 
 struct MemoryAdvice {
-    PlanPtr plan; // what the advice is for
-    Fitting fitting; // steps as they are found; none where the plan fits
-    std::vector<RankedPart> offers; // headroom suggestions, largest gain first
+    /// what the advice is for
+    PlanPtr plan;
+    /// steps as they are found; none where the plan fits
+    Fitting fitting;
+    /// headroom suggestions, largest gain first
+    std::vector<RankedPart> offers;
     bool isComplete = false;
 };
 using MemoryAdvicePtr = std::shared_ptr<const MemoryAdvice>;
@@ -37,7 +40,8 @@ private:
         const WatchedWorker::Deliver &deliver);
 
     const Catalogue &m_catalogue;
-    WatchedWorker m_worker; // last: its thread uses everything above
+    /// last: its thread uses everything above
+    WatchedWorker m_worker;
 };
 
 } // namespace trainyard

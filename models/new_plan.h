@@ -16,9 +16,11 @@
 namespace trainyard {
 
 struct NewSite {
-    std::string region; // of the catalogue; empty: a site of one's own, called `name`
+    /// of the catalogue; empty: a site of one's own, called `name`
+    std::string region;
     QString name;
-    std::string gpu; // of the catalogue
+    /// of the catalogue
+    std::string gpu;
     int nodes = 4, gpusPerNode = 8;
 };
 
@@ -27,24 +29,31 @@ struct NewLinkFigures { // what was typed; empty: as suggested
 };
 
 struct NewPlan {
-    QString name; // empty: made of the model and the sites
+    /// empty: made of the model and the sites
+    QString name;
     std::vector<NewSite> sites;
-    std::string model; // of the catalogue; empty where `ownModel` is set
+    /// of the catalogue; empty where `ownModel` is set
+    std::string model;
     std::optional<ModelSpec> ownModel;
     int sequenceLength = 8192;
-    int globalBatch = 512; // sequences per iteration
-    std::map<std::pair<int, int>, NewLinkFigures> links; // by sites, the lower first
+    /// sequences per iteration
+    int globalBatch = 512;
+    /// by sites, the lower first
+    std::map<std::pair<int, int>, NewLinkFigures> links;
 };
 
 struct NewLink {
-    int from = 0, to = 0; // sites
+    /// sites
+    int from = 0, to = 0;
     WanLink link;
-    QString source; // of the round trip, in words
+    /// of the round trip, in words
+    QString source;
 };
 
 /// Round trip between places of which nothing is known: one of a continent's width.
 inline constexpr double kAssumedRttMs = 40;
-inline constexpr qint64 kMostGpus = 10'000'000; // as in a plan's file
+/// as in a plan's file
+inline constexpr qint64 kMostGpus = 10'000'000;
 
 /// Datacenters of the sites, without links; ids are unique.
 [[nodiscard]] Cluster clusterOf(const NewPlan &given, const Catalogue &catalogue);

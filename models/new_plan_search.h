@@ -9,9 +9,12 @@
 namespace trainyard {
 
 struct NewPlanAnswer {
-    PlanPtr asked; // the plan that the search began with
-    EvaluationPtr best; // its plan is the best so far; null where none could be evaluated
-    Errors errors; // of the first, where there is no best
+    /// the plan that the search began with
+    PlanPtr asked;
+    /// its plan is the best so far; null where none could be evaluated
+    EvaluationPtr best;
+    /// of the first, where there is no best
+    Errors errors;
     bool isComplete = false;
 };
 
@@ -33,7 +36,8 @@ private:
 
     const Catalogue &m_catalogue;
     NewPlanAnswer m_answer;
-    WatchedWorker m_worker; // last: it uses what is above
+    /// last: it uses what is above
+    WatchedWorker m_worker;
 };
 
 /// Plans to try, the asked one first: tensor, pipeline and expert degrees that the nodes and layers allow.

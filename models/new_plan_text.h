@@ -10,7 +10,8 @@ namespace trainyard {
 
 struct NewPlanPreview {
     QString line, details;
-    bool fits = true; // false: what is said is a warning
+    /// false: what is said is a warning
+    bool fits = true;
 };
 
 /// `missing`: what still has to be said; the rest is empty then.

@@ -26,7 +26,8 @@ public:
 private:
     PlanPtr m_before, m_after;
     QString m_mergeKey;
-    bool m_isDescribed; // the text was made from the difference, and is made again after a merge
+    /// the text was made from the difference, and is made again after a merge
+    bool m_isDescribed;
     Show m_show;
 };
 

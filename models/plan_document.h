@@ -51,12 +51,16 @@ public:
     /// The tried plan is the plan: one step to undo.
     void adoptTrial();
 
-    void startNew(PlanPtr plan); // untitled and unmodified
+    /// untitled and unmodified
+    void startNew(PlanPtr plan);
     void open(const QString &path);
-    void openAsNew(const QString &path); // the plan of a file, untitled: a sample
-    void save(); // needs a path
+    /// the plan of a file, untitled: a sample
+    void openAsNew(const QString &path);
+    /// needs a path
+    void save();
     void saveAs(const QString &path);
-    void restore(const RecoveredPlan &recovered); // with the edits that led to it, to be undone
+    /// with the edits that led to it, to be undone
+    void restore(const RecoveredPlan &recovered);
     [[nodiscard]] Recovery &recovery() { return m_recovery; }
     /// Nothing is to be recovered: saved, or given up knowingly.
     void forgetUnsavedWork() { m_recovery.forget(); }
@@ -82,13 +86,17 @@ private:
     void replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path);
     void updateModified();
     [[nodiscard]] UnsavedWork unsavedWork() const;
-    void fileDiffers(); // it was changed or removed by another program
+    /// it was changed or removed by another program
+    void fileDiffers();
 
-    PlanPtr m_plan, m_preview, m_trial, m_saved; // m_saved: as in the file, or as started; null where no file has it
+    /// m_saved: as in the file, or as started; null where no file has it
+    PlanPtr m_plan, m_preview, m_trial, m_saved;
     QString m_previewText, m_trialText, m_path;
-    QString m_readingAsNew; // path of a file whose plan becomes an untitled one
+    /// path of a file whose plan becomes an untitled one
+    QString m_readingAsNew;
     bool m_isModified = false, m_doesFileDiffer = false;
-    bool m_isRestoring = false; // the stack is filled with edits that were made before
+    /// the stack is filled with edits that were made before
+    bool m_isRestoring = false;
     QUndoStack m_stack;
     PlanStore m_store;
     Recovery m_recovery;

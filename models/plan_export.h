@@ -29,7 +29,8 @@ enum class ExportFormat {
 
 /// File name without its folder, made of the plan's name: "llama-3-70b-over-three-regions-report.html".
 [[nodiscard]] QString exportFileName(const QString &planName, ExportFormat format);
-[[nodiscard]] QString exportSuffix(ExportFormat format); // ".html"
+/// ".html"
+[[nodiscard]] QString exportSuffix(ExportFormat format);
 
 /// What starts the training; a plan that the framework cannot run is refused with each key and why.
 [[nodiscard]] bool isLaunch(ExportFormat format);
@@ -52,8 +53,10 @@ struct ReportPieces {
     bool isFeasible = true;
     std::vector<Tile> tiles;
     std::vector<Card> cards;
-    QString style; // CSS for light paper, colours written out
-    QByteArray plan, metadata; // the plan file, and the XMP packet that holds it
+    /// CSS for light paper, colours written out
+    QString style;
+    /// the plan file, and the XMP packet that holds it
+    QByteArray plan, metadata;
 };
 [[nodiscard]] ReportPieces reportPieces(const EvaluationPtr &evaluation, const QString &name);
 

@@ -17,11 +17,16 @@ namespace trainyard {
 class Catalogue;
 
 struct PlanOfRunFound {
-    PlanPtr plan; // null: there is none, see errors
-    QStringList taken, assumed, ignored; // a sentence each
-    QStringList errors; // why there is none; empty where no file tells of a plan
-    bool isOther = false; // than the plan in the window, in what the files tell
-    QString summary; // "Llama 3 8B on 64 GPUs, TP 2, PP 4"
+    /// null: there is none, see errors
+    PlanPtr plan;
+    /// a sentence each
+    QStringList taken, assumed, ignored;
+    /// why there is none; empty where no file tells of a plan
+    QStringList errors;
+    /// than the plan in the window, in what the files tell
+    bool isOther = false;
+    /// "Llama 3 8B on 64 GPUs, TP 2, PP 4"
+    QString summary;
 };
 
 class PlanOfRun : public QObject {
@@ -45,7 +50,8 @@ private:
     const Catalogue &m_catalogue;
     PlanOfRunFound m_found;
     std::uint64_t m_generation = 0;
-    BackgroundQueue m_queue; // last: its work uses what is above
+    /// last: its work uses what is above
+    BackgroundQueue m_queue;
 };
 
 /// Pure; any thread. `shown`: the plan in the window.

@@ -23,23 +23,31 @@ class PlanSearch : public QObject {
     Q_OBJECT
 public:
     enum class State {
-        Empty, // nothing was looked for yet
+        /// nothing was looked for yet
+        Empty,
         Searching,
-        Ended, // with rows; best() is empty where nothing is feasible within the constraints
-        Refused, // refusals() say why
+        /// with rows; best() is empty where nothing is feasible within the constraints
+        Ended,
+        /// refusals() say why
+        Refused,
     };
     struct Progress {
         std::uint64_t looked = 0, simulated = 0;
-        std::uint64_t total = 0; // combinations that go together; 0 where they are too many to be looked at whole
-        std::uint64_t space = 0; // combinations of all values; 0 where it is not known or too many to count
-        std::uint64_t left = 0; // when it ended: that may be better and were not simulated
-        double seconds = 0; // since the start
+        /// combinations that go together; 0 where they are too many to be looked at whole
+        std::uint64_t total = 0;
+        /// combinations of all values; 0 where it is not known or too many to count
+        std::uint64_t space = 0;
+        /// when it ended: that may be better and were not simulated
+        std::uint64_t left = 0;
+        /// since the start
+        double seconds = 0;
     };
     struct Steps {
         std::size_t row = 0;
         bool isComplete = false;
         std::vector<SearchStep> list;
-        std::string refusal; // empty unless there are none for a reason
+        /// empty unless there are none for a reason
+        std::string refusal;
     };
 
     explicit PlanSearch(const Catalogue &catalogue, PlannerEngine engine = corePlanner(), QObject *parent = nullptr);
@@ -47,7 +55,8 @@ public:
 
     /// Another search in place of the one it was made with. Not while one runs.
     void setEngine(PlannerEngine engine);
-    void setPlan(const PlanPtr &plan); // the document's
+    /// the document's
+    void setPlan(const PlanPtr &plan);
     [[nodiscard]] const PlanPtr &plan() const { return m_plan; }
     [[nodiscard]] const PlannerSettings &settings() const { return m_settings; }
     /// Remembered between sessions. What runs goes on as it was asked for.
@@ -74,7 +83,8 @@ public:
     [[nodiscard]] const SearchOptions &asked() const { return m_asked; }
     /// Rows, best first; of those so far while it searches.
     [[nodiscard]] const std::vector<std::size_t> &best() const { return m_best; }
-    [[nodiscard]] std::optional<std::size_t> own() const; // the row of the plan itself
+    /// the row of the plan itself
+    [[nodiscard]] std::optional<std::size_t> own() const;
     /// The plan that was searched around; null before the first search.
     [[nodiscard]] const PlanPtr &searchedPlan() const { return m_searched; }
     /// The plan has been edited since.
@@ -92,7 +102,8 @@ public:
 Q_SIGNALS:
     void started();
     void rowsAdded();
-    void ended(); // or refused
+    /// or refused
+    void ended();
     void cleared();
     void planChanged(const trainyard::PlanPtr &plan);
     void settingsChanged();
@@ -127,7 +138,8 @@ private:
     State m_state = State::Empty;
     bool m_isStopping = false;
     SearchOptions m_asked;
-    std::stop_source m_stop; // of what runs
+    /// of what runs
+    std::stop_source m_stop;
     Errors m_refusals;
     Progress m_progress;
     QElapsedTimer m_clock;
@@ -136,9 +148,12 @@ private:
     std::vector<std::size_t> m_best;
     std::shared_ptr<const SearchResult> m_result;
     std::optional<Steps> m_steps;
-    std::uint64_t m_number = 0; // of the newest question; answers to older ones are dropped
-    std::shared_ptr<News> m_news; // shared with the searching thread
-    NewestWorker<Question> m_searcher; // last: their threads use everything above
+    /// of the newest question; answers to older ones are dropped
+    std::uint64_t m_number = 0;
+    /// shared with the searching thread
+    std::shared_ptr<News> m_news;
+    /// last: their threads use everything above
+    NewestWorker<Question> m_searcher;
     NewestWorker<StepQuestion> m_stepper;
 };
 

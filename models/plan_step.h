@@ -17,7 +17,8 @@ namespace trainyard {
 /// where fewer would do.
 struct PinnedData {
     int replicas = 0, mostReplicas = 0;
-    int needed = 0, there = 0; // GPUs
+    /// GPUs
+    int needed = 0, there = 0;
 };
 [[nodiscard]] std::optional<PinnedData> pinnedData(const Plan &plan);
 

@@ -47,9 +47,11 @@ private:
     void remember(const QString &path, const QByteArray &content);
 
     QFileSystemWatcher m_watcher;
-    QTimer m_settle; // editors write a file in several steps
+    /// editors write a file in several steps
+    QTimer m_settle;
     QString m_path;
-    QByteArray m_known; // fingerprint of the content as last read or written here
+    /// fingerprint of the content as last read or written here
+    QByteArray m_known;
     bool m_isMissing = false;
     BackgroundQueue m_queue;
 };

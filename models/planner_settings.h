@@ -13,17 +13,22 @@ namespace trainyard {
 
 struct PlannerSettings {
     Objective objective = Objective::Throughput;
-    std::optional<double> mostUsdPerHour; // these five as in Constraints
+    /// these five as in Constraints
+    std::optional<double> mostUsdPerHour;
     std::optional<int> mostGpus;
     std::optional<double> leastTokensPerSecond;
     std::optional<double> mostDays;
     std::optional<double> memoryMargin;
-    std::set<std::string> avoidedDatacenters; // ids
-    std::set<std::string> scenarios; // texts of namedScenarios()
+    /// ids
+    std::set<std::string> avoidedDatacenters;
+    /// texts of namedScenarios()
+    std::set<std::string> scenarios;
     Robustness robustness = Robustness::WorstCase;
-    std::set<std::string> pins; // dotted keys that stay as they are
+    /// dotted keys that stay as they are
+    std::set<std::string> pins;
     bool mayTrainOtherwise = false;
-    std::optional<double> seconds = 10; // empty: until all is looked at
+    /// empty: until all is looked at
+    std::optional<double> seconds = 10;
     std::uint64_t seed = 1;
 
     [[nodiscard]] bool operator==(const PlannerSettings &) const = default;

@@ -11,9 +11,12 @@
 
 namespace trainyard {
 
-[[nodiscard]] QString nameOf(Objective objective); // "Throughput"
-[[nodiscard]] QString meaningOf(Objective objective); // "most tokens per second"
-[[nodiscard]] QString nameOf(RowState state); // "out of constraints"
+/// "Throughput"
+[[nodiscard]] QString nameOf(Objective objective);
+/// "most tokens per second"
+[[nodiscard]] QString meaningOf(Objective objective);
+/// "out of constraints"
+[[nodiscard]] QString nameOf(RowState state);
 
 /// "5,624 of 5,624 combinations scored · 3,100 simulated · 41.2k per second · 3.2 s"; of a space that is too large to
 /// be looked at whole "12,400 combinations looked at, of 3.2M".

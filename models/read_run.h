@@ -10,9 +10,12 @@
 namespace trainyard {
 
 struct ReadRun {
-    RunPtr run; // null: nothing was read, or it was cancelled
-    Errors errors; // a sentence a file
-    QByteArray fingerprint; // of the paths before they were read: what is written meanwhile is another one
+    /// null: nothing was read, or it was cancelled
+    RunPtr run;
+    /// a sentence a file
+    Errors errors;
+    /// of the paths before they were read: what is written meanwhile is another one
+    QByteArray fingerprint;
 };
 
 [[nodiscard]] ReadRun readRun(const QStringList &paths, const SourceOptions &options, const SourcesProgress &progress,

@@ -21,15 +21,23 @@ namespace trainyard {
 /// A plan with the edits that led to it, as the undo stack has them.
 struct UnsavedWork {
     struct Edit {
-        QString text; // "Move 8 GPUs Virginia → Oregon"
-        PlanPtr plan; // what it led to
+        /// "Move 8 GPUs Virginia → Oregon"
+        QString text;
+        /// what it led to
+        PlanPtr plan;
     };
-    PlanPtr start; // before the first edit
-    std::vector<Edit> edits; // those undone and not yet redone included
-    int done = 0; // edits that are in force
-    int saved = -1; // edits that were in force when the file was last read or written; -1: no file has them
-    QString path; // of the plan's file; empty: it has none
-    QByteArray known; // fingerprint of the file's content as last read or written (PlanStore)
+    /// before the first edit
+    PlanPtr start;
+    /// those undone and not yet redone included
+    std::vector<Edit> edits;
+    /// edits that are in force
+    int done = 0;
+    /// edits that were in force when the file was last read or written; -1: no file has them
+    int saved = -1;
+    /// of the plan's file; empty: it has none
+    QString path;
+    /// fingerprint of the file's content as last read or written (PlanStore)
+    QByteArray known;
 
     [[nodiscard]] const PlanPtr &plan() const { return done > 0 ? edits[std::size_t(done) - 1].plan : start; }
 };
@@ -37,7 +45,8 @@ struct UnsavedWork {
 struct RecoveredPlan {
     UnsavedWork work;
     QDateTime when;
-    QString file; // where it was kept
+    /// where it was kept
+    QString file;
 };
 
 class Recovery : public QObject {
@@ -63,8 +72,10 @@ private:
     void write();
 
     QString m_folder, m_file;
-    std::unique_ptr<QLockFile> m_lock; // tells others that this window lives
-    std::function<UnsavedWork()> m_waiting; // to be written
+    /// tells others that this window lives
+    std::unique_ptr<QLockFile> m_lock;
+    /// to be written
+    std::function<UnsavedWork()> m_waiting;
     QTimer m_delay;
     BackgroundQueue m_queue;
 };

@@ -15,10 +15,13 @@
 namespace trainyard {
 
 struct RokCurves {
-    PlanPtr plan; // what the curves are of
-    std::vector<RokPoint> points; // those evaluated so far; of one way by micro-batch
+    /// what the curves are of
+    PlanPtr plan;
+    /// those evaluated so far; of one way by micro-batch
+    std::vector<RokPoint> points;
     bool isComplete = false;
-    QString nothing; // why there are none, one sentence; empty where there are some or may come
+    /// why there are none, one sentence; empty where there are some or may come
+    QString nothing;
 };
 using RokCurvesPtr = std::shared_ptr<const RokCurves>;
 
@@ -39,7 +42,8 @@ private:
         const WatchedWorker::Deliver &deliver);
 
     const Catalogue &m_catalogue;
-    WatchedWorker m_worker; // last: its thread uses everything above
+    /// last: its thread uses everything above
+    WatchedWorker m_worker;
 };
 
 } // namespace trainyard

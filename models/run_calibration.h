@@ -26,19 +26,23 @@ public:
 
     /// Learns from the run under the plan that is shown; nothing where there is no run or no evaluation.
     void start();
-    void cancel(); // what was found last stays
+    /// what was found last stays
+    void cancel();
 
     [[nodiscard]] bool canStart() const;
     [[nodiscard]] bool isFitting() const;
-    [[nodiscard]] const ProposalPtr &proposal() const; // null: nothing was found yet
-    [[nodiscard]] const QString &failure() const; // of the last request; empty: none
+    /// null: nothing was found yet
+    [[nodiscard]] const ProposalPtr &proposal() const;
+    /// of the last request; empty: none
+    [[nodiscard]] const QString &failure() const;
     /// The plan that the run was compared with; null without a proposal.
     [[nodiscard]] PlanPtr fittedPlan() const;
     [[nodiscard]] const Catalogue &catalogue() const { return m_catalogue; }
 
 signals:
     void fittingChanged(bool isFitting);
-    void proposalChanged(); // a proposal or a failure came, or went with its run
+    /// a proposal or a failure came, or went with its run
+    void proposalChanged();
     void canStartChanged();
 
 private:

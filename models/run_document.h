@@ -20,12 +20,15 @@
 
 namespace trainyard {
 
-struct MadeOverlay; // make_overlay.h
+/// make_overlay.h
+struct MadeOverlay;
 
 struct ReadingProgress {
     std::size_t filesDone = 0, files = 0;
-    double share = 0; // of the bytes
-    QString file; // the last that was begun
+    /// of the bytes
+    double share = 0;
+    /// the last that was begun
+    QString file;
 };
 
 class RunDocument : public QObject {
@@ -42,8 +45,10 @@ public:
     void open(const QStringList &paths);
     /// The same for the run that is the reference instead of the plan.
     void openReference(const QStringList &paths);
-    void cancel(); // of what is being read; the last recording stays
-    void close(); // forgets run and reference
+    /// of what is being read; the last recording stays
+    void cancel();
+    /// forgets run and reference
+    void close();
     void closeReference();
     /// Reads the paths again whenever their files change, at most once a second.
     void setWatching(bool watches);
@@ -52,25 +57,33 @@ public:
     /// and overlay change at once, so that nothing is without rows for a moment. `step`: to be shown; empty: what was
     /// chosen stays. Cheap: older states that no overlay was made of are left out.
     void showLive(const RunPtr &run, std::optional<std::int64_t> step);
-    void endLive(); // it goes on no more: what is shown stays, like a run that was read
-    [[nodiscard]] bool isLive() const; // what is shown goes on
+    /// it goes on no more: what is shown stays, like a run that was read
+    void endLive();
+    /// what is shown goes on
+    [[nodiscard]] bool isLive() const;
 
     /// Writes the recording of the run, as one file; nothing without a run.
     void save(const QString &path);
 
     /// The evaluation that it lies under; null: none. Cheap: the overlay is made in the background, the newest wins.
     void setEvaluation(const EvaluationPtr &evaluation);
-    void setStep(std::optional<std::int64_t> number); // empty: the typical one
-    void setRank(std::optional<int> rank); // empty: the slowest of each row
+    /// empty: the typical one
+    void setStep(std::optional<std::int64_t> number);
+    /// empty: the slowest of each row
+    void setRank(std::optional<int> rank);
 
     [[nodiscard]] bool isReading() const;
     [[nodiscard]] bool isWatching() const;
     [[nodiscard]] const ReadingProgress &progress() const;
-    [[nodiscard]] const QStringList &paths() const; // of the run
-    [[nodiscard]] bool isReadingReference() const; // what is being read is the reference
-    [[nodiscard]] const RunPtr &run() const; // null: none was read
+    /// of the run
+    [[nodiscard]] const QStringList &paths() const;
+    /// what is being read is the reference
+    [[nodiscard]] bool isReadingReference() const;
+    /// null: none was read
+    [[nodiscard]] const RunPtr &run() const;
     [[nodiscard]] const RunPtr &reference() const;
-    [[nodiscard]] const RunOverlayPtr &overlay() const; // null without a run
+    /// null without a run
+    [[nodiscard]] const RunOverlayPtr &overlay() const;
     /// Its rows as the timeline draws them, made with it; null without rows under a plan.
     [[nodiscard]] const MeasuredLanesPtr &lanes() const;
     /// On the run under the plan, made with the overlay; null without either.
@@ -93,7 +106,8 @@ signals:
     /// The live run that is shown told more, or ended: run and overlay are newer, all else is as it was.
     void runUpdated();
     void watchingChanged(bool isWatching);
-    void optionsChanged(); // another step or rank; the overlay follows
+    /// another step or rank; the overlay follows
+    void optionsChanged();
     void saved(const QString &path);
     void saveFailed(const QString &path, const trainyard::Errors &errors);
     /// Nothing of these paths could be read, a sentence each; what was shown stays.

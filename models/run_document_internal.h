@@ -22,7 +22,8 @@ struct SharedReadingProgress {
 struct RunDocument::Private {
     struct Side { // the run, or the reference
         QStringList paths;
-        QByteArray fingerprint; // of the paths as they were read
+        /// of the paths as they were read
+        QByteArray fingerprint;
         RunPtr run;
     };
     Read readPaths;
@@ -30,28 +31,39 @@ struct RunDocument::Private {
     EvaluationPtr evaluation;
     OverlayOptions options;
     RunOverlayPtr overlay;
-    MeasuredLanesPtr lanes; // of it
-    VerdictPtr verdict; // of it
-    OverlayParts parts; // of it
-    RunPtr referenceOf; // whose curves these are
+    /// of it
+    MeasuredLanesPtr lanes;
+    /// of it
+    VerdictPtr verdict;
+    /// of it
+    OverlayParts parts;
+    /// whose curves these are
+    RunPtr referenceOf;
     std::shared_ptr<const std::vector<RunCurve>> referenceCurves = std::make_shared<const std::vector<RunCurve>>();
     bool isReading = false, readsReference = false, isWatching = false;
-    bool isMaking = false, isOwed = false; // overlays
+    /// overlays
+    bool isMaking = false, isOwed = false;
     struct Live { // a run that goes on
-        RunPtr run; // its newest state
-        std::optional<std::int64_t> step; // that it wants shown; empty: what was chosen stays
+        /// its newest state
+        RunPtr run;
+        /// that it wants shown; empty: what was chosen stays
+        std::optional<std::int64_t> step;
         bool isShown = false;
     };
     std::optional<Live> live;
-    std::uint64_t choices = 0; // of steps, by a person
-    std::uint64_t readings = 0; // and closings: how often another run took the place
-    std::uint64_t generation = 0; // of the newest reading: older ones are not wanted any more
+    /// of steps, by a person
+    std::uint64_t choices = 0;
+    /// and closings: how often another run took the place
+    std::uint64_t readings = 0;
+    /// of the newest reading: older ones are not wanted any more
+    std::uint64_t generation = 0;
     std::stop_source stop;
     std::shared_ptr<SharedReadingProgress> shared;
     ReadingProgress progress;
     QTimer tick;
     WatchedPaths watched;
-    BackgroundQueue disposal, writing, making, reading; // last: their work uses what is above
+    /// last: their work uses what is above
+    BackgroundQueue disposal, writing, making, reading;
 
     void drop(std::shared_ptr<const void> object) { disposal.dispose(std::move(object)); }
     void dropParts(OverlayParts old)

@@ -10,9 +10,12 @@
 namespace trainyard {
 
 struct SamplePlan {
-    QString id; // file name without ".trainyard.json"
-    QString title; // the plan's name
-    QString path; // of the file or the resource
+    /// file name without ".trainyard.json"
+    QString id;
+    /// the plan's name
+    QString title;
+    /// of the file or the resource
+    QString path;
 };
 
 /// All samples, in order of their file names.

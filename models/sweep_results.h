@@ -14,16 +14,24 @@ namespace trainyard {
 struct SweepColumn {
     enum class Better { Lower, Higher, Neither };
 
-    std::string key; // dotted: of the plan, or a metric
-    QString label; // "Micro-batch", "Iteration time"
-    bool isVaried = false; // a key of the plan
+    /// dotted: of the plan, or a metric
+    std::string key;
+    /// "Micro-batch", "Iteration time"
+    QString label;
+    /// a key of the plan
+    bool isVaried = false;
     Better better = Better::Neither;
-    QStringList choices; // of a key whose values are no numbers; a value is then a place among them
-    std::vector<double> values; // [row]; NaN: none
-    double least = 0, most = 1; // of them; the first is smaller
-    std::vector<double> ticks; // values that an axis names, rising: of a key all, of a metric none
+    /// of a key whose values are no numbers; a value is then a place among them
+    QStringList choices;
+    /// [row]; NaN: none
+    std::vector<double> values;
+    /// of them; the first is smaller
+    double least = 0, most = 1;
+    /// values that an axis names, rising: of a key all, of a metric none
+    std::vector<double> ticks;
 
-    [[nodiscard]] QString textOf(double value) const; // with its unit
+    /// with its unit
+    [[nodiscard]] QString textOf(double value) const;
     /// The least and the most are far apart and above 0.
     [[nodiscard]] bool isLogarithmic() const;
 };
@@ -69,7 +77,8 @@ private:
     std::size_t m_feasible = 0;
     int m_reading = 0;
     std::stop_source m_stop;
-    BackgroundQueue m_queue; // last: waits for what is under way
+    /// last: waits for what is under way
+    BackgroundQueue m_queue;
 };
 
 } // namespace trainyard

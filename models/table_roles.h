@@ -7,9 +7,12 @@
 namespace trainyard {
 
 enum TableRole {
-    SortRole = Qt::UserRole, // the value that the text is made from
-    ToneRole, // int of Tone
-    SourceIndexRole, // int; the mark of a source stands before the text. None: no mark
+    /// the value that the text is made from
+    SortRole = Qt::UserRole,
+    /// int of Tone
+    ToneRole,
+    /// int; the mark of a source stands before the text. None: no mark
+    SourceIndexRole,
 };
 
 enum class Tone { Plain, Muted, Good, Bad, Warning };

@@ -38,7 +38,8 @@ private:
     std::uint64_t m_generation = 0;
     QFileSystemWatcher m_watcher;
     QTimer m_poll, m_soon;
-    BackgroundQueue m_queue; // last: its work uses what is above
+    /// last: its work uses what is above
+    BackgroundQueue m_queue;
 };
 
 } // namespace trainyard

@@ -41,9 +41,11 @@ private:
     Work m_work;
     RunPool &m_pool = RunPool::shared();
     QTimer m_rest;
-    PlanPtr m_plan; // these three: GUI thread only
+    /// these three: GUI thread only
+    PlanPtr m_plan;
     bool m_isWatched = false, m_isOwed = false;
-    NewestWorker<PlanPtr> m_worker; // last: it uses everything above
+    /// last: it uses everything above
+    NewestWorker<PlanPtr> m_worker;
 };
 
 } // namespace trainyard

@@ -7,12 +7,18 @@ namespace trainyard::about {
 
 /// Texts that live as long as the program.
 struct BuildInfo {
-    const char *version; // "0.2.0"
-    const char *commit; // "e8e3471e", "e8e3471e-dirty" with edits that no commit has, "unknown" outside a checkout
-    const char *date; // of the commit, "2026-11-28"; empty where it is not known
-    const char *type; // "Release"
-    const char *compiler; // "GNU 12.2.0"
-    const char *machine; // "x86_64"
+    /// "0.2.0"
+    const char *version;
+    /// "e8e3471e", "e8e3471e-dirty" with edits that no commit has, "unknown" outside a checkout
+    const char *commit;
+    /// of the commit, "2026-11-28"; empty where it is not known
+    const char *date;
+    /// "Release"
+    const char *type;
+    /// "GNU 12.2.0"
+    const char *compiler;
+    /// "x86_64"
+    const char *machine;
 };
 
 [[nodiscard]] const BuildInfo &buildInfo();

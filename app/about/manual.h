@@ -11,18 +11,24 @@ namespace trainyard::about {
 
 /// An option, or an argument by place.
 struct ManualOption {
-    std::vector<std::string> names; // "-h", "--help"; none: an argument by place
-    std::string value; // what stands for its value, "OUT.csv", or the name of an argument; empty: it takes none
+    /// "-h", "--help"; none: an argument by place
+    std::vector<std::string> names;
+    /// what stands for its value, "OUT.csv", or the name of an argument; empty: it takes none
+    std::string value;
     std::string help;
-    std::vector<std::string> choices; // all that it takes; none: anything
-    std::string standard; // the value without it; empty: none is told
+    /// all that it takes; none: anything
+    std::vector<std::string> choices;
+    /// the value without it; empty: none is told
+    std::string standard;
     bool isRequired = false;
-    bool isRepeated = false; // takes several values, or is named several times
+    /// takes several values, or is named several times
+    bool isRepeated = false;
 };
 
 /// A program, or one of its commands.
 struct ManualCommand {
-    std::string name, help, exitCodes; // exitCodes: "0 done; 2 bad usage"; empty: those of the program
+    /// exitCodes: "0 done; 2 bad usage"; empty: those of the program
+    std::string name, help, exitCodes;
     std::vector<ManualOption> options, arguments;
     std::vector<ManualCommand> commands;
 };

@@ -16,8 +16,10 @@ enum ExitCode : int {
     kInfeasible = 1,
     kBadInput = 2,
     kInternal = 3,
-    kNotFinished = 4, // a search ended with nothing found and nothing proven
-    kInterrupted = 130 // as shells say it
+    /// a search ended with nothing found and nothing proven
+    kNotFinished = 4,
+    /// as shells say it
+    kInterrupted = 130
 };
 
 void addEvaluateCommand(CLI::App &app, int &exitCode);
@@ -37,7 +39,8 @@ void addTelemetryCompare(const Subcommand &telemetry, int &exitCode);
 void addTelemetryCalibrate(const Subcommand &telemetry, int &exitCode);
 void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode);
 void addTelemetryRecord(const Subcommand &telemetry, int &exitCode);
-void addTelemetryReplay(const Subcommand &telemetry, int &exitCode); // and serve
+/// and serve
+void addTelemetryReplay(const Subcommand &telemetry, int &exitCode);
 void addImportCommand(CLI::App &app, int &exitCode);
 
 /// Repeatable `--set KEY=VALUE`.

@@ -12,13 +12,17 @@ namespace trainyard::cli {
 
 struct ImportReport {
     struct Line {
-        std::string file; // empty: of no single file
+        /// empty: of no single file
+        std::string file;
         std::string text;
-        std::int64_t count = 0; // of entries; 0: it counts nothing
+        /// of entries; 0: it counts nothing
+        std::int64_t count = 0;
     };
     std::vector<Line> taken, notes, planned, assumed, ignored, refused;
-    std::string written; // file
-    std::string wrote; // "8 ranks, 1,200,000 spans, …"
+    /// file
+    std::string written;
+    /// "8 ranks, 1,200,000 spans, …"
+    std::string wrote;
 };
 
 [[nodiscard]] ImportReport reportOf(const Recording &recording);

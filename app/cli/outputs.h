@@ -12,8 +12,10 @@
 namespace trainyard::cli {
 
 struct NamedFile {
-    std::string option; // "--out", as a message calls it
-    std::string path; // empty: not asked for
+    /// "--out", as a message calls it
+    std::string option;
+    /// empty: not asked for
+    std::string path;
 };
 
 /// Empty, or one error for each output that is the same file (by name, by link or by inode) as an input or another

@@ -22,7 +22,8 @@ public:
     [[nodiscard]] std::stop_token token() const { return m_stop.get_token(); }
 
 private:
-    int m_wake[2] = { -1, -1 }; // the handler writes, the thread reads
+    /// the handler writes, the thread reads
+    int m_wake[2] = { -1, -1 };
     std::stop_source m_stop;
     std::thread m_listener;
 };

@@ -15,7 +15,8 @@ struct SweepOptions {
     std::string plan, out, format;
     std::vector<std::string> settings, vary;
     int random = 0, seed = 1;
-    int threads = 0; // 0: all cores
+    /// 0: all cores
+    int threads = 0;
     bool resume = false;
 };
 
@@ -25,7 +26,8 @@ void addSweepOptions(const Subcommand &command, SweepOptions &options);
 struct Sweep {
     SweepSpec spec;
     SweepFormat format = SweepFormat::Csv;
-    std::string out; // "-": standard output
+    /// "-": standard output
+    std::string out;
 
     /// Of the file, absolute; of rows that are printed the one that the program runs in.
     [[nodiscard]] std::string folder() const;

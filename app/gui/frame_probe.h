@@ -14,23 +14,27 @@ namespace trainyard {
 class FrameProbe : public QObject {
 public:
     FrameProbe(LiveDocument &live, QString path);
-    ~FrameProbe() override; // writes
+    /// writes
+    ~FrameProbe() override;
 
 private:
     void look();
     [[nodiscard]] QByteArray toJson() const;
 
     struct Moment {
-        double seconds = 0, megabytes = 0; // resident
+        /// resident
+        double seconds = 0, megabytes = 0;
         std::int64_t events = 0, dropped = 0;
     };
     LiveDocument &m_live;
     QString m_path;
-    QStringList m_told; // addresses of listeners
+    /// addresses of listeners
+    QStringList m_told;
     FrameClock m_clock;
     QTimer m_ticks;
     QElapsedTimer m_since;
-    bool m_isWarm = false; // the window is there, and its first frames are not counted any more
+    /// the window is there, and its first frames are not counted any more
+    bool m_isWarm = false;
     std::vector<Moment> m_moments;
 };
 

@@ -10,7 +10,8 @@ class PlatformMessages {
 public:
     /// Listens from now on. Made before the application is.
     PlatformMessages();
-    ~PlatformMessages(); // puts back who listened before
+    /// puts back who listened before
+    ~PlatformMessages();
     PlatformMessages(const PlatformMessages &) = delete;
     PlatformMessages &operator=(const PlatformMessages &) = delete;
 

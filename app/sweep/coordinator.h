@@ -24,7 +24,8 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     struct Peer {
-        std::uint64_t wanted = 0; // ranges that it would take
+        /// ranges that it would take
+        std::uint64_t wanted = 0;
         Clock::time_point heard = Clock::now();
         bool isLost = false;
     };
@@ -40,8 +41,10 @@ private:
     double m_lostAfter;
     std::uint64_t m_there;
     SweepBoard m_board;
-    std::vector<Peer> m_peers; // [rank]; the first is this one
-    Clock::time_point m_told = Clock::now(); // that we are alive
+    /// [rank]; the first is this one
+    std::vector<Peer> m_peers;
+    /// that we are alive
+    Clock::time_point m_told = Clock::now();
 };
 
 /// Any other rank: works until it is told to end. False where rank 0 fell silent, or the end is without order.

@@ -13,11 +13,16 @@
 namespace trainyard::sweep {
 
 enum Tag : int {
-    kAsk = 1, // worker: how many ranges more it would take, a number
-    kRange, // rank 0: rows to work out, first and count
-    kChunk, // worker: rows that are done, and so one range more
-    kAlive, // both: nothing else to say for a second
-    kEnd, // rank 0: 1 where MPI is to be left in good order, 0 where a rank is lost and it cannot be
+    /// worker: how many ranges more it would take, a number
+    kAsk = 1,
+    /// rank 0: rows to work out, first and count
+    kRange,
+    /// worker: rows that are done, and so one range more
+    kChunk,
+    /// both: nothing else to say for a second
+    kAlive,
+    /// rank 0: 1 where MPI is to be left in good order, 0 where a rank is lost and it cannot be
+    kEnd,
 };
 
 struct Message {
@@ -39,10 +44,12 @@ public:
 
 private:
     struct Transfer {
-        Message message; // `from` is the peer
+        /// `from` is the peer
+        Message message;
         MPI_Request request = MPI_REQUEST_NULL;
     };
-    std::list<Transfer> m_leaving, m_coming; // MPI holds pointers to their bytes
+    /// MPI holds pointers to their bytes
+    std::list<Transfer> m_leaving, m_coming;
 };
 
 /// Numbers as bytes, for machines of one kind.

@@ -11,22 +11,32 @@
 namespace trainyard {
 
 enum class ErrorCode : std::uint8_t {
-    BadSyntax, // not JSON, not this format, not this version
-    BadValue, // a value of the wrong type or outside its range
-    UnknownKey, // a dotted key that the plan does not have
-    UnknownName, // an id that neither the plan nor the catalogue defines
-    CannotRead, // file system
+    /// not JSON, not this format, not this version
+    BadSyntax,
+    /// a value of the wrong type or outside its range
+    BadValue,
+    /// a dotted key that the plan does not have
+    UnknownKey,
+    /// an id that neither the plan nor the catalogue defines
+    UnknownName,
+    /// file system
+    CannotRead,
     CannotWrite,
-    OutOfRange, // what values of their own range add up to: an iteration of a thousand years
-    Cancelled, // the stop token was triggered; never shown
+    /// what values of their own range add up to: an iteration of a thousand years
+    OutOfRange,
+    /// the stop token was triggered; never shown
+    Cancelled,
     Internal,
 };
 
 struct Error {
     ErrorCode code = ErrorCode::Internal;
-    std::string where; // "file.json: /cluster/datacenters/0/id", "file.json:12:7", or a dotted key
-    std::string what; // "nodes is -3"
-    std::string right; // "a whole number from 0 to 1000000"; may be empty
+    /// "file.json: /cluster/datacenters/0/id", "file.json:12:7", or a dotted key
+    std::string where;
+    /// "nodes is -3"
+    std::string what;
+    /// "a whole number from 0 to 1000000"; may be empty
+    std::string right;
     bool operator==(const Error &) const = default;
 };
 

@@ -25,7 +25,8 @@ public:
     /// Up to `most` bytes; 0: the end, or that the system cannot go on, which failure() tells.
     [[nodiscard]] std::size_t read(char *into, std::size_t most);
     void rewind();
-    [[nodiscard]] std::size_t size() const; // bytes, when it was opened
+    /// bytes, when it was opened
+    [[nodiscard]] std::size_t size() const;
     [[nodiscard]] std::size_t position() const { return m_position; }
     [[nodiscard]] const std::string &failure() const { return m_failure; }
 

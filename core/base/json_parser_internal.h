@@ -18,12 +18,16 @@
 namespace trainyard::detail {
 
 inline constexpr std::size_t kMaxDepth = 64;
-inline constexpr std::size_t kMaxErrors = 100; // more help nobody
-inline constexpr std::size_t kMaxShownKey = 80; // bytes of a key in a message
+/// more help nobody
+inline constexpr std::size_t kMaxErrors = 100;
+/// bytes of a key in a message
+inline constexpr std::size_t kMaxShownKey = 80;
 
 struct JsonLimits {
-    std::size_t mostMembers = std::numeric_limits<std::size_t>::max(); // of one object
-    bool refusesDuplicates = false; // else the last of equal keys counts
+    /// of one object
+    std::size_t mostMembers = std::numeric_limits<std::size_t>::max();
+    /// else the last of equal keys counts
+    bool refusesDuplicates = false;
 };
 
 /// "line:column" of a byte, counted from 1.

@@ -8,16 +8,24 @@
 
 namespace trainyard {
 
-[[nodiscard]] std::string secondsText(double seconds); // "11.8 s", "412 ms", "3.40 µs"
-[[nodiscard]] std::string bytesText(double bytes); // "71.2 GB" (10^9), "2.00 PB"
-[[nodiscard]] std::string countText(double count); // "41.2k", "1.50T"
-[[nodiscard]] std::string wholeText(double count); // "16,384": every digit
+/// "11.8 s", "412 ms", "3.40 µs"
+[[nodiscard]] std::string secondsText(double seconds);
+/// "71.2 GB" (10^9), "2.00 PB"
+[[nodiscard]] std::string bytesText(double bytes);
+/// "41.2k", "1.50T"
+[[nodiscard]] std::string countText(double count);
+/// "16,384": every digit
+[[nodiscard]] std::string wholeText(double count);
 /// 0.431 -> "43.1 %", 0.000412 -> "0.0412 %"; what is under 1e-9 comes of rounding: "0 %".
 [[nodiscard]] std::string percentText(double share);
-[[nodiscard]] std::string usdText(double usd); // "$0.92", "$1.20M", "−$5.00"
-[[nodiscard]] std::string gbpsText(double gbps); // 10^9 bit/s: "40 Gbps" where it is whole, else "3.10 Gbps"
-[[nodiscard]] std::string yearsText(double years); // "3.2 years", "7.0 months", "20.0 days"
-[[nodiscard]] std::string plainText(double value); // three significant digits, no unit
+/// "$0.92", "$1.20M", "−$5.00"
+[[nodiscard]] std::string usdText(double usd);
+/// 10^9 bit/s: "40 Gbps" where it is whole, else "3.10 Gbps"
+[[nodiscard]] std::string gbpsText(double gbps);
+/// "3.2 years", "7.0 months", "20.0 days"
+[[nodiscard]] std::string yearsText(double years);
+/// three significant digits, no unit
+[[nodiscard]] std::string plainText(double value);
 /// In which a time is told that may be days.
 struct DurationUnit {
     double seconds = 1;

@@ -33,7 +33,8 @@ private:
 
 struct OpenedFile {
     Descriptor descriptor;
-    std::size_t bytes = 0; // of a regular file, when it was opened
+    /// of a regular file, when it was opened
+    std::size_t bytes = 0;
 };
 
 [[nodiscard]] Error cannotRead(const std::string &path, const std::string &right, const std::string &why);

@@ -10,9 +10,12 @@ namespace trainyard::detail {
 struct OutputTarget {
     enum class Kind { File, Stream, StandardOutput };
     Kind kind = Kind::File;
-    std::string path; // of the file or the device, without links
-    int descriptor = -1; // of a stream that is open already
-    std::string fault; // why nothing can be written there; empty: it can
+    /// of the file or the device, without links
+    std::string path;
+    /// of a stream that is open already
+    int descriptor = -1;
+    /// why nothing can be written there; empty: it can
+    std::string fault;
 };
 
 [[nodiscard]] OutputTarget findOutputTarget(const std::string &path);

@@ -10,8 +10,10 @@
 
 namespace trainyard {
 
-inline constexpr std::size_t kMostJsonBytes = std::size_t(16) << 20; // plans, model configurations, validation rows
-inline constexpr std::size_t kMostTableBytes = std::size_t(64) << 20; // traces of requests
+/// plans, model configurations, validation rows
+inline constexpr std::size_t kMostJsonBytes = std::size_t(16) << 20;
+/// traces of requests
+inline constexpr std::size_t kMostTableBytes = std::size_t(64) << 20;
 
 /// Pipes and devices give their bytes once and may never end, so only what a command line names may be one; a file that
 /// is read again for each evaluation, or that a window reads, has to be a regular file.

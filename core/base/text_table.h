@@ -7,7 +7,8 @@
 
 namespace trainyard {
 
-inline constexpr const char *kNoFigure = "\u2013"; // what a cell says for a figure that is not there
+/// what a cell says for a figure that is not there
+inline constexpr const char *kNoFigure = "\u2013";
 
 class TextTable {
 public:
@@ -15,7 +16,8 @@ public:
     /// An empty heading list prints no heading.
     explicit TextTable(std::vector<Align> align, std::vector<std::string> headings = {});
     void add(std::vector<std::string> cells);
-    [[nodiscard]] std::string text() const; // ends in a newline
+    /// ends in a newline
+    [[nodiscard]] std::string text() const;
 
 private:
     std::vector<Align> m_align;

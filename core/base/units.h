@@ -46,11 +46,13 @@ template <class Tag> struct Quantity {
 
 using Seconds = Quantity<struct SecondsTag>;
 using Bytes = Quantity<struct BytesTag>;
-using Flops = Quantity<struct FlopsTag>; // a count of floating-point operations, not a rate
+/// a count of floating-point operations, not a rate
+using Flops = Quantity<struct FlopsTag>;
 using BytesPerSecond = Quantity<struct BytesPerSecondTag>;
 using FlopsPerSecond = Quantity<struct FlopsPerSecondTag>;
 using Usd = Quantity<struct UsdTag>;
-using Nanoseconds = std::int64_t; // timeline ticks; ranges are half-open
+/// timeline ticks; ranges are half-open
+using Nanoseconds = std::int64_t;
 
 constexpr Seconds operator/(Bytes b, BytesPerSecond r)
 {

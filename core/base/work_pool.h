@@ -48,8 +48,10 @@ private:
     Manner m_manner;
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
-    std::deque<Task> m_awaited, m_searches; // under m_mutex
-    std::vector<std::jthread> m_threads; // the first takes what is awaited
+    /// under m_mutex
+    std::deque<Task> m_awaited, m_searches;
+    /// the first takes what is awaited
+    std::vector<std::jthread> m_threads;
 };
 
 } // namespace trainyard

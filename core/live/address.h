@@ -27,41 +27,61 @@
 namespace trainyard::live {
 
 enum class SourceType : std::uint8_t { Prometheus, Listener, Stream, WebSocket, Tail, Command, Replay };
-[[nodiscard]] const char *nameOf(SourceType type); // "Prometheus", "Listening", …
+/// "Prometheus", "Listening", …
+[[nodiscard]] const char *nameOf(SourceType type);
 
 struct Address {
     SourceType type = SourceType::Listener;
-    std::string host = "127.0.0.1"; // of Listener: to bind to
-    std::uint16_t port = 0; // 0: Listener: the kernel chooses
-    std::string path; // of a URL, of a file, or the command
+    /// of Listener: to bind to
+    std::string host = "127.0.0.1";
+    /// 0: Listener: the kernel chooses
+    std::uint16_t port = 0;
+    /// of a URL, of a file, or the command
+    std::string path;
     bool isTls = false;
-    [[nodiscard]] std::string text() const; // parseAddress() gives it back
+    /// parseAddress() gives it back
+    [[nodiscard]] std::string text() const;
     bool operator==(const Address &) const = default;
 };
 /// Errors: BadValue with what forms there are; a password or token in the text is refused with where it belongs.
 [[nodiscard]] Expected<Address> parseAddress(std::string_view text);
-[[nodiscard]] bool isLoopback(std::string_view host); // 127.0.0.0/8, ::1, localhost
+/// 127.0.0.0/8, ::1, localhost
+[[nodiscard]] bool isLoopback(std::string_view host);
 
 struct SourceSecrets {
-    std::string user, password; // basic
-    std::string token; // bearer; of Listener: what clients have to show
+    /// basic
+    std::string user, password;
+    /// bearer; of Listener: what clients have to show
+    std::string token;
     bool operator==(const SourceSecrets &) const = default;
 };
 
 struct SourceSettings {
     SourceSecrets secrets;
-    std::string caFile; // PEM, of servers asked; empty: the system's
-    bool isVerified = true; // certificates of servers
-    std::string certificateFile, keyFile; // PEM, of a listener with TLS
-    std::vector<std::string> headers; // "X-Scope-OrgID: tenant", of Prometheus
-    std::vector<std::string> queries; // PromQL; empty: DCGM's and node_exporter's metrics under all of their names
-    double intervalSeconds = 5; // between asks of Prometheus
-    double backfillSeconds = 900; // asked for at the first connection
-    double replaySpeed = 1; // times as fast; 0: as fast as it goes
-    bool isRepeated = false; // a replay begins again at its end
-    bool fromEnd = false; // a log's lines that are there already are left out
-    std::size_t mostConnections = 4'096; // of a listener
-    std::int64_t mostBytesPerSecond = std::int64_t(512) << 20; // of one connection; beyond it is not read faster
+    /// PEM, of servers asked; empty: the system's
+    std::string caFile;
+    /// certificates of servers
+    bool isVerified = true;
+    /// PEM, of a listener with TLS
+    std::string certificateFile, keyFile;
+    /// "X-Scope-OrgID: tenant", of Prometheus
+    std::vector<std::string> headers;
+    /// PromQL; empty: DCGM's and node_exporter's metrics under all of their names
+    std::vector<std::string> queries;
+    /// between asks of Prometheus
+    double intervalSeconds = 5;
+    /// asked for at the first connection
+    double backfillSeconds = 900;
+    /// times as fast; 0: as fast as it goes
+    double replaySpeed = 1;
+    /// a replay begins again at its end
+    bool isRepeated = false;
+    /// a log's lines that are there already are left out
+    bool fromEnd = false;
+    /// of a listener
+    std::size_t mostConnections = 4'096;
+    /// of one connection; beyond it is not read faster
+    std::int64_t mostBytesPerSecond = std::int64_t(512) << 20;
     bool operator==(const SourceSettings &) const = default;
 };
 

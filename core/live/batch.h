@@ -10,8 +10,10 @@
 namespace trainyard::live {
 
 struct Batch {
-    std::uint32_t source = 0; // of the session, as it numbers its sources
-    Moment received = 0; // Unix time of this machine, nanoseconds
+    /// of the session, as it numbers its sources
+    std::uint32_t source = 0;
+    /// Unix time of this machine, nanoseconds
+    Moment received = 0;
     /// Names, ranks, spans, steps, samples as a file of the same source would give them. Its moments are Unix times
     /// less part.zero, by the sender's clock; samples that come without a time have that of `received`. Steps that have
     /// not ended yet are not in it. Spans of a stream need no order.

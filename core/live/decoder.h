@@ -17,10 +17,14 @@ struct OtlpHistory;
 namespace trainyard::live {
 
 struct DecoderLimits {
-    std::size_t lineBytes = std::size_t(4) << 20; // of one line; longer ones are dropped and counted, up to their end
-    std::size_t bodyBytes = std::size_t(16) << 20; // of one message, unpacked
-    std::size_t names = 65'536, ranks = 65'536, groups = 65'536; // different ones that a connection may name
-    std::size_t batchEvents = 65'536; // a batch is given out at the latest then
+    /// of one line; longer ones are dropped and counted, up to their end
+    std::size_t lineBytes = std::size_t(4) << 20;
+    /// of one message, unpacked
+    std::size_t bodyBytes = std::size_t(16) << 20;
+    /// different ones that a connection may name
+    std::size_t names = 65'536, ranks = 65'536, groups = 65'536;
+    /// a batch is given out at the latest then
+    std::size_t batchEvents = 65'536;
 };
 
 class Decoder {

@@ -31,8 +31,10 @@ class Feed final : public SourceSink {
 public:
     struct Surroundings { // of the session; outlive it
         WorkQueue &queue;
-        std::function<void()> changed; // any thread
-        std::function<std::int64_t()> steadyNow; // nanoseconds
+        /// any thread
+        std::function<void()> changed;
+        /// nanoseconds
+        std::function<std::int64_t()> steadyNow;
     };
     Feed(std::uint32_t number, Address address, SourceSettings settings, Surroundings around);
 
@@ -55,7 +57,8 @@ public:
     [[nodiscard]] const Address &address() const { return m_address; }
     [[nodiscard]] const SourceSettings &settings() const { return m_settings; }
 
-    std::unique_ptr<Source> source; // of the network thread
+    /// of the network thread
+    std::unique_ptr<Source> source;
     std::atomic<bool> isRemoved = false;
     /// From the reader thread to the source, by the network thread.
     std::function<void(std::function<void(Source &)>)> toSource;
@@ -75,13 +78,16 @@ private:
     const Address m_address;
     const SourceSettings m_settings;
     const Surroundings m_around;
-    std::unordered_map<std::uint64_t, Connection> m_connections; // reader thread
+    /// reader thread
+    std::unordered_map<std::uint64_t, Connection> m_connections;
 
-    mutable std::mutex m_mutex; // of what follows
+    /// of what follows
+    mutable std::mutex m_mutex;
     SourceStatus m_told;
     std::int64_t m_bytes = 0, m_batches = 0, m_dropped = 0;
     Moment m_heard = 0;
-    std::int64_t m_heardSteady = 0; // or since when it is live
+    /// or since when it is live
+    std::int64_t m_heardSteady = 0;
     StepLengths m_steps;
 };
 

@@ -22,8 +22,10 @@ struct Work {
     std::uint32_t source = 0;
     std::uint64_t connection = 0;
     std::string bytes;
-    std::size_t size = 0; // in the queue; of Whole as told
-    std::optional<std::int64_t> skipped; // bytes of the connection that were lost before; 0 of half a line
+    /// in the queue; of Whole as told
+    std::size_t size = 0;
+    /// bytes of the connection that were lost before; 0 of half a line
+    std::optional<std::int64_t> skipped;
     Moment received = 0;
     DecoderPtr decoder;
     std::function<Expected<Batch>(Moment received)> decode;
@@ -63,8 +65,10 @@ private:
     mutable std::mutex m_mutex;
     std::condition_variable m_some, m_drained;
     std::deque<Work> m_work;
-    std::map<std::uint32_t, std::size_t> m_sizes; // of sources
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> m_skipped; // of connections
+    /// of sources
+    std::map<std::uint32_t, std::size_t> m_sizes;
+    /// of connections
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> m_skipped;
     std::size_t m_size = 0;
     std::uint64_t m_pushed = 0, m_done = 0;
     bool m_isStopped = false;

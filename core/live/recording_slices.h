@@ -30,9 +30,12 @@ public:
 private:
     enum class Kind : std::uint8_t { Span, Collective, Step, Sample };
     struct Event {
-        Moment at = 0; // end
-        std::uint32_t owner = 0; // rank, or series
-        std::uint32_t index = 0; // of its kind; of spans within their stream
+        /// end
+        Moment at = 0;
+        /// rank, or series
+        std::uint32_t owner = 0;
+        /// of its kind; of spans within their stream
+        std::uint32_t index = 0;
         std::uint16_t stream = 0;
         Kind kind = Kind::Span;
     };
@@ -43,10 +46,12 @@ private:
     [[nodiscard]] Recording facts() const;
 
     const Recording &m_recording;
-    std::vector<Event> m_events; // by moment
+    /// by moment
+    std::vector<Event> m_events;
     std::size_t m_next = 0;
     Moment m_begin = 0, m_end = 0;
-    bool m_isBegun = false; // the facts were given
+    /// the facts were given
+    bool m_isBegun = false;
 };
 
 /// The first moment that anything is told of, since its zero; 0 without.

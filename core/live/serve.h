@@ -9,15 +9,18 @@
 
 namespace trainyard::live {
 
-inline constexpr double kBetweenStatuses = 0.1; // s
+/// s
+inline constexpr double kBetweenStatuses = 0.1;
 
 struct ServeOptions {
-    double speed = 1; // times as fast; 0: as fast as it goes
+    /// times as fast; 0: as fast as it goes
+    double speed = 1;
     bool isRepeated = false;
     /// Moments are moved so that the recording begins when it is told; false: as they were.
     bool isNow = true;
     std::stop_token stop = {};
-    std::function<void(const SourceStatus &status)> status = {}; // clients, bytes; kBetweenStatuses apart
+    /// clients, bytes; kBetweenStatuses apart
+    std::function<void(const SourceStatus &status)> status = {};
 };
 
 /// Listens until stopped, or, with `isOnce`, until the first client heard all of it. Every client hears it from the

@@ -15,8 +15,10 @@ class Loop;
 
 struct SessionOptions {
     StoreLimits store;
-    std::size_t queueBytes = std::size_t(64) << 20; // between sockets and decoders
-    std::function<void()> changed = {}; // some status changed or a batch came; any thread, at most some 100 times/s
+    /// between sockets and decoders
+    std::size_t queueBytes = std::size_t(64) << 20;
+    /// some status changed or a batch came; any thread, at most some 100 times/s
+    std::function<void()> changed = {};
     // For tests: who makes sources, and nanoseconds of a clock that only goes forward, by which silence is told.
     std::function<std::unique_ptr<Source>(net::Loop &, SourceSink &, const Address &, const SourceSettings &)>
         make = {};
@@ -26,18 +28,21 @@ struct SessionOptions {
 class Session {
 public:
     explicit Session(SessionOptions options = {});
-    ~Session(); // stops all; waits for both threads, never for a peer
+    /// stops all; waits for both threads, never for a peer
+    ~Session();
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
 
     /// Starts it; its number, never used again. Errors: of settings alone (a listener beyond loopback without a token,
     /// TLS without a certificate); what the network says is told by its status.
     [[nodiscard]] Expected<std::uint32_t> add(const Address &address, const SourceSettings &settings = {});
-    void remove(std::uint32_t source); // its data stays
+    /// its data stays
+    void remove(std::uint32_t source);
     void setPaused(std::uint32_t source, bool isPaused);
     void retryNow(std::uint32_t source);
 
-    [[nodiscard]] std::vector<std::pair<std::uint32_t, SourceStatus>> statuses() const; // in order of numbers
+    /// in order of numbers
+    [[nodiscard]] std::vector<std::pair<std::uint32_t, SourceStatus>> statuses() const;
     /// How many different steps were told of.
     [[nodiscard]] std::int64_t stepsTold() const;
     [[nodiscard]] std::optional<Snapshot> snapshot(const SnapshotAsked &asked) const;

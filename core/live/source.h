@@ -14,28 +14,44 @@
 namespace trainyard::live {
 
 enum class SourceState : std::uint8_t {
-    Idle, // not started
-    Connecting, // or a listener that nobody is connected to yet
-    Live, // told something lately
-    Stale, // connected, silent for three of its intervals (Prometheus), 30 s or three of its steps else
-    BackingOff, // tries again at `nextTry`
-    Paused, // by the user: connected, what comes is counted as dropped, or is asked for later where the source can
-    Ended, // a replay or a command is over, and is not begun again
-    Refused // cannot work as it was asked for; trying again is of no use: wrong credentials, port taken, file not there
+    /// not started
+    Idle,
+    /// or a listener that nobody is connected to yet
+    Connecting,
+    /// told something lately
+    Live,
+    /// connected, silent for three of its intervals (Prometheus), 30 s or three of its steps else
+    Stale,
+    /// tries again at `nextTry`
+    BackingOff,
+    /// by the user: connected, what comes is counted as dropped, or is asked for later where the source can
+    Paused,
+    /// a replay or a command is over, and is not begun again
+    Ended,
+    /// cannot work as it was asked for; trying again is of no use: wrong credentials, port taken, file not there
+    Refused
 };
-[[nodiscard]] const char *nameOf(SourceState state); // "Connecting"
+/// "Connecting"
+[[nodiscard]] const char *nameOf(SourceState state);
 
 struct SourceStatus {
-    Address address; // of a listener: with the port that it got
+    /// of a listener: with the port that it got
+    Address address;
     SourceState state = SourceState::Idle;
-    std::string reason; // "connection refused by 127.0.0.1:9090", one sentence; empty while live
-    Moment since = 0; // of the state; this and those below: Unix ns of this machine
-    Moment heard = 0; // last; 0: never
+    /// "connection refused by 127.0.0.1:9090", one sentence; empty while live
+    std::string reason;
+    /// of the state; this and those below: Unix ns of this machine
+    Moment since = 0;
+    /// last; 0: never
+    Moment heard = 0;
     Moment nextTry = 0;
     std::int64_t bytes = 0, batches = 0, tries = 0;
-    std::int64_t dropped = 0; // bytes that nobody could take in time, or that came while paused
-    std::int64_t refusedClients = 0; // of a listener: without token, over limits, speaking something else
-    int clients = 0; // of a listener, connected now
+    /// bytes that nobody could take in time, or that came while paused
+    std::int64_t dropped = 0;
+    /// of a listener: without token, over limits, speaking something else
+    std::int64_t refusedClients = 0;
+    /// of a listener, connected now
+    int clients = 0;
     std::vector<std::string>
         notes; // what it wants known: "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE: no such metric"; 20 at most
     bool operator==(const SourceStatus &) const = default;
@@ -67,20 +83,24 @@ public:
     /// Something that is decoded whole, on the reader thread. False: the queue is full (of `bytes`), try later.
     [[nodiscard]] virtual bool whole(std::size_t bytes, std::function<Expected<Batch>(Moment received)> decode,
         std::function<void(const Error &)> failed) = 0;
-    virtual void status(const SourceStatus &status) = 0; // whenever it changed
+    /// whenever it changed
+    virtual void status(const SourceStatus &status) = 0;
 };
 
 class Source {
 public:
-    virtual ~Source() = default; // stops it
+    /// stops it
+    virtual ~Source() = default;
     Source() = default;
     Source(const Source &) = delete;
     Source &operator=(const Source &) = delete;
 
     virtual void start() = 0;
-    virtual void stop() = 0; // no call into the sink afterwards
+    /// no call into the sink afterwards
+    virtual void stop() = 0;
     virtual void setPaused(bool isPaused) = 0;
-    virtual void retryNow() = 0; // does not wait for the end of its back-off
+    /// does not wait for the end of its back-off
+    virtual void retryNow() = 0;
     /// The decoder of a connection ended it (the reader thread's; called on the network thread).
     virtual void refuse(std::uint64_t connection, const Error &why) = 0;
 };

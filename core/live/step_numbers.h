@@ -17,7 +17,8 @@ public:
 
 private:
     static constexpr std::size_t kMostRanges = 100'000;
-    std::map<std::int64_t, std::int64_t> m_ranges; // first → last
+    /// first → last
+    std::map<std::int64_t, std::int64_t> m_ranges;
     std::int64_t m_count = 0;
 };
 

@@ -13,41 +13,57 @@
 namespace trainyard::live {
 
 struct StoreLimits {
-    std::size_t spans = 2'000'000; // of all ranks, and collectives as many; the oldest steps go first
-    std::size_t series = 20'000; // further ones are dropped and counted
-    std::size_t recent = 2'048; // samples of a series that are kept whole
-    std::size_t thinned = 2'048; // points that stand for all before them
+    /// of all ranks, and collectives as many; the oldest steps go first
+    std::size_t spans = 2'000'000;
+    /// further ones are dropped and counted
+    std::size_t series = 20'000;
+    /// samples of a series that are kept whole
+    std::size_t recent = 2'048;
+    /// points that stand for all before them
+    std::size_t thinned = 2'048;
     std::size_t steps = 1'000'000, ranks = 65'536, names = 262'144, groups = 65'536;
-    std::int64_t reorder = 30'000'000'000; // ns: samples later than this are still put in order; older ones are late
+    /// ns: samples later than this are still put in order; older ones are late
+    std::int64_t reorder = 30'000'000'000;
 };
 
 /// Counts since the store was made. taken + dropped add up to what was given.
 struct StoreCounts {
-    std::int64_t events = 0; // taken: spans, collectives, steps and samples
-    std::int64_t duplicates = 0; // told before with equal time and place; not taken again
-    std::int64_t aged = 0; // spans and collectives that were let go with their old steps, of those taken
-    std::int64_t thinned = 0; // samples that stand in a thinned point now, of those taken
-    std::vector<Dropped> dropped; // never taken, by reason: "more than 20,000 series", "later than 30 s"
+    /// taken: spans, collectives, steps and samples
+    std::int64_t events = 0;
+    /// told before with equal time and place; not taken again
+    std::int64_t duplicates = 0;
+    /// spans and collectives that were let go with their old steps, of those taken
+    std::int64_t aged = 0;
+    /// samples that stand in a thinned point now, of those taken
+    std::int64_t thinned = 0;
+    /// never taken, by reason: "more than 20,000 series", "later than 30 s"
+    std::vector<Dropped> dropped;
     /// Never came so far, by reason: lines that nobody could read, longer than they may be, of unknown events.
     std::vector<Dropped> unread;
     bool operator==(const StoreCounts &) const = default;
 };
 
 struct SnapshotAsked {
-    int steps = 8; // with spans: the latest so many
-    std::optional<std::int64_t> until; // step: of those up to it; empty: the latest
-    /// Samples of all series together, about: of more each series gives the least and the largest of its stretches, so
-    /// that a picture of many series costs no more than one of few.
+    /// with spans: the latest so many
+    int steps = 8;
+    /// step: of those up to it; empty: the latest
+    std::optional<std::int64_t> until;
+    /// About how many samples all series may have together. Where there are more, each is thinned to the least and the
+    /// largest sample of each stretch, so that a picture of many series costs no more than one of few.
     std::size_t points = 4'000'000;
-    Moment lastKnown = 0; // Snapshot::revision of an earlier one: nothing new gives an empty pointer
+    /// Snapshot::revision of an earlier one: nothing new gives an empty pointer
+    Moment lastKnown = 0;
 };
 
 struct RankLife { // who speaks, and since when nobody does
     int rank = -1;
     std::string host;
-    Moment heard = 0; // by this machine's clock, Unix ns
-    std::int64_t step = -1; // its latest
-    std::int64_t attempts = 1; // runs that began anew: its steps went back
+    /// by this machine's clock, Unix ns
+    Moment heard = 0;
+    /// its latest
+    std::int64_t step = -1;
+    /// runs that began anew: its steps went back
+    std::int64_t attempts = 1;
     bool operator==(const RankLife &) const = default;
 };
 
@@ -55,9 +71,12 @@ struct Snapshot {
     std::shared_ptr<const Recording> recording;
     StoreCounts counts;
     std::vector<RankLife> ranks;
-    std::int64_t firstStep = -1, lastStep = -1; // of those with spans that are still held; -1: none
-    Moment latest = 0; // the newest moment that anybody told, sender's clock, Unix ns
-    Moment revision = 0; // grows with every batch
+    /// of those with spans that are still held; -1: none
+    std::int64_t firstStep = -1, lastStep = -1;
+    /// the newest moment that anybody told, sender's clock, Unix ns
+    Moment latest = 0;
+    /// grows with every batch
+    Moment revision = 0;
 };
 
 class Store {

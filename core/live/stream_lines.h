@@ -43,7 +43,8 @@ inline constexpr int kStreamVersion = 1;
 struct TimedLine {
     Moment at = 0;
     int rank = -1;
-    std::string text; // with its line feed
+    /// with its line feed
+    std::string text;
 };
 /// All of a recording as lines in order of their moments, hello and arguments first (at the first moment). Samples by
 /// step are sent at the end of their step. `most`: events that share a line at most.

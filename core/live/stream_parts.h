@@ -9,13 +9,15 @@
 
 namespace trainyard::live {
 
-enum class StreamPartKind : std::uint8_t { Spans, Collectives, Samples, Step }; // of one moment in this order
+/// of one moment in this order
+enum class StreamPartKind : std::uint8_t { Spans, Collectives, Samples, Step };
 
 /// Events that share a line: numbers first … last - 1 of `order` of their list.
 struct StreamPart {
     Moment at = 0;
     StreamPartKind kind = StreamPartKind::Spans;
-    std::uint32_t owner = 0, list = 0; // rank or series; stream
+    /// rank or series; stream
+    std::uint32_t owner = 0, list = 0;
     std::uint32_t order = 0, first = 0, count = 0;
 };
 
@@ -38,9 +40,11 @@ private:
 
     const Recording &m_recording;
     std::size_t m_most;
-    std::vector<Moment> m_stepEnds; // of the rank that is looked at
+    /// of the rank that is looked at
+    std::vector<Moment> m_stepEnds;
     std::vector<StreamPart> m_parts;
-    std::vector<std::vector<std::uint32_t>> m_orders; // events of a list by their ends
+    /// events of a list by their ends
+    std::vector<std::vector<std::uint32_t>> m_orders;
 };
 
 } // namespace trainyard::live

@@ -10,13 +10,17 @@
 
 namespace trainyard::live {
 
-enum class Sent : std::uint8_t { Taken, Full, Gone }; // Full: again later; Gone: nobody takes any more
+/// Full: again later; Gone: nobody takes any more
+enum class Sent : std::uint8_t { Taken, Full, Gone };
 
 struct TellOptions {
-    std::string token; // of the hello
-    double speed = 1; // 0: as fast as it goes
+    /// of the hello
+    std::string token;
+    /// 0: as fast as it goes
+    double speed = 1;
     bool isRepeated = false;
-    bool isNow = true; // moments are moved so that the recording begins when it is told
+    /// moments are moved so that the recording begins when it is told
+    bool isNow = true;
 };
 struct Telling {
     std::function<Sent(const std::string &block)> send;

@@ -20,9 +20,11 @@ public:
     [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
     [[nodiscard]] QVariant headerData(
         int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] const LiveSourceRow *row(int index) const; // nullptr: there is none
+    /// nullptr: there is none
+    [[nodiscard]] const LiveSourceRow *row(int index) const;
 
-    void tellTime(); // seconds until a try, or of silence
+    /// seconds until a try, or of silence
+    void tellTime();
 
 private:
     void take();

@@ -7,17 +7,22 @@
 
 namespace trainyard {
 
-enum class Verdict : std::uint8_t { None, Met, Missed, AimMissed }; // AimMissed: wished for, not demanded
+/// AimMissed: wished for, not demanded
+enum class Verdict : std::uint8_t { None, Met, Missed, AimMissed };
 
 struct SummaryLine {
     std::string source, metric;
     RowStatus status = RowStatus::Gated;
     int sourceIndex = -1;
     ErrorStatistics errors;
-    int failed = 0; // without a prediction
-    QString gate; // "≤ 6 %", "2 of 3 gates met"; empty: none
-    QString gateHint; // one line a gate
-    Verdict verdict = Verdict::None; // the worst of its gates
+    /// without a prediction
+    int failed = 0;
+    /// "≤ 6 %", "2 of 3 gates met"; empty: none
+    QString gate;
+    /// one line a gate
+    QString gateHint;
+    /// the worst of its gates
+    Verdict verdict = Verdict::None;
 };
 
 [[nodiscard]] std::vector<SummaryLine> summaryLines(const ValidatedRows &rows);

@@ -16,7 +16,8 @@ namespace trainyard {
 struct TextRows {
     struct Line {
         QStringList cells;
-        Tone tone = Tone::Plain; // of the last cell
+        /// of the last cell
+        Tone tone = Tone::Plain;
         int sourceIndex = -1;
         QString hint;
     };

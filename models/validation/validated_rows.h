@@ -12,11 +12,13 @@
 namespace trainyard {
 
 struct ValidatedRows {
-    QString file; // of the user's own rows; empty: the built-in ones
+    /// of the user's own rows; empty: the built-in ones
+    QString file;
     std::vector<RowSet> sets;
     Validation validation;
     std::vector<LeftOutRow> leftOut;
-    double seconds = 0; // that the run took
+    /// that the run took
+    double seconds = 0;
 
     [[nodiscard]] const std::vector<ValidationResult> &results() const { return validation.run.results; }
 };
@@ -36,8 +38,10 @@ inline constexpr int kFigureKinds = 5;
 
 /// Which results are listed and drawn.
 struct RowFilter {
-    std::string source; // empty: all
-    QString text; // every word of it occurs in source, group, row, metric, note or problem
+    /// empty: all
+    std::string source;
+    /// every word of it occurs in source, group, row, metric, note or problem
+    QString text;
     bool operator==(const RowFilter &) const = default;
 };
 [[nodiscard]] bool isListed(const ValidationResult &result, const RowFilter &filter);

@@ -53,12 +53,14 @@ private:
     const Catalogue &m_catalogue;
     Read m_read;
     bool m_isRunning = false;
-    std::uint64_t m_generation = 0; // of the newest run: older ones are not wanted any more
+    /// of the newest run: older ones are not wanted any more
+    std::uint64_t m_generation = 0;
     std::stop_source m_stop;
     std::shared_ptr<Progress> m_progress;
     QTimer m_tick;
     ValidatedRowsPtr m_result;
-    BackgroundQueue m_queue; // last: its work uses what is above
+    /// last: its work uses what is above
+    BackgroundQueue m_queue;
 };
 
 } // namespace trainyard

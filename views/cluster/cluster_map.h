@@ -42,8 +42,10 @@ public:
     explicit ClusterMap(QWidget *parent = nullptr);
     ~ClusterMap() override;
 
-    void setPlan(trainyard::PlanPtr plan); // the committed plan
-    void setEvaluation(trainyard::EvaluationPtr evaluation); // of the committed or of the previewed plan
+    /// the committed plan
+    void setPlan(trainyard::PlanPtr plan);
+    /// of the committed or of the previewed plan
+    void setEvaluation(trainyard::EvaluationPtr evaluation);
     void setStale(bool stale);
     /// Lines over the map, until others come, Esc or another plan: nothing of it is selected.
     void setTraffic(std::optional<trainyard::MapTraffic> traffic);
@@ -66,26 +68,34 @@ public:
 public slots:
     void addDatacenter();
     void addPool(int datacenter, const std::string &gpu = {});
-    void addLink(); // its ends are chosen in the form
+    /// its ends are chosen in the form
+    void addLink();
     void addLink(int from, int to);
     void edit(const trainyard::MapItem &item);
-    void commitEditor(); // what stands in the open form becomes the plan's
+    /// what stands in the open form becomes the plan's
+    void commitEditor();
     void editSelection();
     void removeSelection();
     void cancelGesture();
-    void resetPositions(); // forgets where islands were dragged to
-    void zoomIn(); // at the pointer where it is on the map, else at the middle
+    /// forgets where islands were dragged to
+    void resetPositions();
+    /// at the pointer where it is on the map, else at the middle
+    void zoomIn();
     void zoomOut();
-    void fit(); // all of the map
-    void zoomToSelection(); // the selected or focused item; all of the map the second time
+    /// all of the map
+    void fit();
+    /// the selected or focused item; all of the map the second time
+    void zoomToSelection();
 
 signals:
     void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCommitted(trainyard::PlanPtr next, QString text);
     void editCancelled();
     void selectionChanged();
-    void trafficCleared(); // by Esc
-    void pinRequested(const QString &job, const std::vector<int> &gpus); // a job was dropped on them
+    /// by Esc
+    void trafficCleared();
+    /// a job was dropped on them
+    void pinRequested(const QString &job, const std::vector<int> &gpus);
 
 protected:
     bool event(QEvent *event) override;
@@ -110,10 +120,12 @@ protected:
     bool focusNextPrevChild(bool next) override;
 
 private:
-    void rebuild(); // scene and layout after a change of data or size
+    /// scene and layout after a change of data or size
+    void rebuild();
     void relayout();
     [[nodiscard]] MapSpec specOf(const MapScene &scene, const Plan &plan) const;
-    void showLooseLinks(); // those that only show while someone looks at them
+    /// those that only show while someone looks at them
+    void showLooseLinks();
     void keepSelection(const Cluster &before, const Cluster &after);
     [[nodiscard]] QRectF mapArea() const;
     [[nodiscard]] QString hint() const;
@@ -121,13 +133,16 @@ private:
     [[nodiscard]] QStringList hoverCard() const;
     void paintLooseLinks(QPainter &painter) const;
     void forgetHover();
-    bool markDropped(const QDropEvent &event); // whether it is a job
+    /// whether it is a job
+    bool markDropped(const QDropEvent &event);
     [[nodiscard]] MapGhost ghost() const;
-    void showPreview(); // the previewed plan's contents, once they are known
+    /// the previewed plan's contents, once they are known
+    void showPreview();
     void setSelection(MapSelection selection);
     void setFocusItem(std::optional<MapItem> item);
 
-    void syncPreview(); // tells the world what the gesture would do now
+    /// tells the world what the gesture would do now
+    void syncPreview();
     void commit(std::optional<MapEdit> edit);
     void announce(MapPreview::Change change);
     void finish(MapGesture::Outcome outcome, Qt::KeyboardModifiers modifiers);
@@ -164,29 +179,42 @@ private:
     EvaluationPtr m_evaluation;
     bool m_stale = false;
     MapScene m_scene;
-    MapSpec m_spec; // that m_fit was laid out for
-    MapLayout m_fit, m_layout; // all of the map in the widget; as it is shown
-    bool m_isProvisional = true; // m_fit was laid out before anything was evaluated
+    /// that m_fit was laid out for
+    MapSpec m_spec;
+    /// all of the map in the widget; as it is shown
+    MapLayout m_fit, m_layout;
+    /// m_fit was laid out before anything was evaluated
+    bool m_isProvisional = true;
     MapView m_view;
-    std::vector<int> m_loose; // links that are shown though they do not rest on the map
-    QString m_held; // datacenter that was put down last
-    QHash<QString, QPointF> m_pins; // datacenter id -> where a person put it
-    std::optional<MapProjection> m_projection; // since a datacenter was dragged to another place
+    /// links that are shown though they do not rest on the map
+    std::vector<int> m_loose;
+    /// datacenter that was put down last
+    QString m_held;
+    /// datacenter id -> where a person put it
+    QHash<QString, QPointF> m_pins;
+    /// since a datacenter was dragged to another place
+    std::optional<MapProjection> m_projection;
     MapGesture m_gesture;
     MapPreview m_preview;
     MapSelection m_selection;
     std::optional<MapItem> m_hover, m_focus;
     std::optional<MapTraffic> m_traffic;
     MapHit m_hoverHit;
-    int m_lastAmount = 0; // answer to the last "how many"
+    /// answer to the last "how many"
+    int m_lastAmount = 0;
     QString m_typedAmount;
-    bool m_keyboard = false; // the last word came from the keyboard: show the focus ring
+    /// the last word came from the keyboard: show the focus ring
+    bool m_keyboard = false;
     QPointF m_hoverAt;
-    std::optional<MapLayout> m_nudgeStart; // before the island was taken
-    std::optional<QPointF> m_panAt; // the pointer, while it drags the ground
-    bool m_isScaleNew = false; // m_projection was made by the nudge under way
+    /// before the island was taken
+    std::optional<MapLayout> m_nudgeStart;
+    /// the pointer, while it drags the ground
+    std::optional<QPointF> m_panAt;
+    /// m_projection was made by the nudge under way
+    bool m_isScaleNew = false;
     QPointer<FormPopover> m_editor;
-    std::function<std::optional<MapEdit>()> m_edited; // the plan with what stands in it
+    /// the plan with what stands in it
+    std::function<std::optional<MapEdit>()> m_edited;
     std::optional<MapScene> m_previewScene;
     MapLayout m_previewLayout;
     QPixmap m_cache;

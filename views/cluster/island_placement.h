@@ -12,9 +12,11 @@
 namespace trainyard {
 
 struct IslandWish {
-    QPointF centre; // where it would like to be
+    /// where it would like to be
+    QPointF centre;
     QSizeF size;
-    int weight = 0; // gives way only to ones that weigh as much or more: pinned ones 1, the one put down last 2
+    /// gives way only to ones that weigh as much or more: pinned ones 1, the one put down last 2
+    int weight = 0;
 };
 
 /// Wished centres from longitude and latitude: west is left, north is up, the cloud of points spread over the area.

@@ -15,7 +15,8 @@ namespace trainyard {
 
 struct MapEdit {
     PlanPtr next;
-    QString text; // "Move 8 GPUs Virginia → Oregon"
+    /// "Move 8 GPUs Virginia → Oregon"
+    QString text;
 };
 
 /// Drops what is carried on a datacenter; empty where that changes nothing.

@@ -24,7 +24,8 @@ public:
     Outcome release(const MapHit &hit, QPointF at);
     Outcome cancel();
 
-    void pickUp(Carry carry, int target); // by keyboard
+    /// by keyboard
+    void pickUp(Carry carry, int target);
     void aim(int island);
     void setCarry(Carry carry) { m_carry = std::move(carry); }
     void ask() { m_mode = Mode::Asking; } // how many: the target stays while a popup asks

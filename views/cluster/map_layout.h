@@ -22,25 +22,34 @@ enum class MapDetail { Gpus, Nodes, Bars, Tiles };
 }
 
 struct PoolSpec {
-    int pool = 0; // index into Datacenter::pools
+    /// index into Datacenter::pools
+    int pool = 0;
     int nodes = 0, gpusPerNode = 0;
     bool operator==(const PoolSpec &) const = default;
 };
 
 struct GroupSpec { // pools of one GPU type, laid out as one run of nodes
     std::vector<PoolSpec> pools;
-    double labelWidth = 60; // groups that are narrow enough stand side by side
+    /// groups that are narrow enough stand side by side
+    double labelWidth = 60;
     bool operator==(const GroupSpec &) const = default;
 };
 
 struct IslandSpec {
-    std::optional<QPointF> place; // longitude, latitude in degrees
-    std::optional<QPointF> pinned; // centre as a share of the area, where a person put it
-    double minWidth = 120; // for its name and all that is said below it
-    double tightWidth = 90; // for its name alone, in two lines where it is long
-    double nameWidth = 0; // of the name in one line
-    double tileWidth = 60, tileNameWidth = 0; // the same two for a tile
-    std::vector<GroupSpec> groups; // with more than one, each has a label row
+    /// longitude, latitude in degrees
+    std::optional<QPointF> place;
+    /// centre as a share of the area, where a person put it
+    std::optional<QPointF> pinned;
+    /// for its name and all that is said below it
+    double minWidth = 120;
+    /// for its name alone, in two lines where it is long
+    double tightWidth = 90;
+    /// of the name in one line
+    double nameWidth = 0;
+    /// the same two for a tile
+    double tileWidth = 60, tileNameWidth = 0;
+    /// with more than one, each has a label row
+    std::vector<GroupSpec> groups;
     bool operator==(const IslandSpec &) const = default;
 };
 
@@ -48,54 +57,67 @@ struct IslandSpec {
 struct LinkSpec {
     int a = 0, b = 0;
     QSizeF card, chip, tag;
-    bool isResting = true; // false: shown only while someone looks at it or at one of its ends
+    /// false: shown only while someone looks at it or at one of its ends
+    bool isResting = true;
     bool operator==(const LinkSpec &) const = default;
 };
 
 struct MapSpec {
     std::vector<IslandSpec> islands;
     std::vector<LinkSpec> links;
-    double titleHeight = 40; // of an island: a name of one line and the subtitle
+    /// of an island: a name of one line and the subtitle
+    double titleHeight = 40;
     double nameLine = 17, subtitleLine = 16;
     double tileLine = 14;
-    double labelHeight = 16; // of a group
-    int held = -1; // the island that was put down last: the others make room for it
+    /// of a group
+    double labelHeight = 16;
+    /// the island that was put down last: the others make room for it
+    int held = -1;
     bool operator==(const MapSpec &) const = default;
 };
 
 struct PoolSlots {
     int pool = 0;
     int firstSlot = 0, nodes = 0, gpusPerNode = 0;
-    int firstGpu = 0; // of the group
+    /// of the group
+    int firstGpu = 0;
 };
 
 struct GroupLayout {
-    QRectF label; // press here = the whole pool; the subtitle where there is one group
+    /// press here = the whole pool; the subtitle where there is one group
+    QRectF label;
     QRectF grid;
     int columns = 1;
-    QSizeF node; // size of the largest node
-    double gap = 4; // between nodes
+    /// size of the largest node
+    QSizeF node;
+    /// between nodes
+    double gap = 4;
     int gpus = 0;
     std::vector<PoolSlots> pools;
 };
 
 struct IslandLayout {
     QRectF frame, title;
-    double unit = 4; // pitch of a GPU cell (Gpus), side of a node cell (Nodes)
+    /// pitch of a GPU cell (Gpus), side of a node cell (Nodes)
+    double unit = 4;
     std::vector<GroupLayout> groups;
 };
 
 enum class LinkLabel { Card, Chip, Tag };
 
 struct LinkLayout {
-    QPointF from, bend, to; // a quadratic curve between the islands' edges
-    QRectF card; // lies on the curve
+    /// a quadratic curve between the islands' edges
+    QPointF from, bend, to;
+    /// lies on the curve
+    QRectF card;
     LinkLabel label = LinkLabel::Card;
-    bool visible = false; // false where the islands touch, and for links that do not rest here
+    /// false where the islands touch, and for links that do not rest here
+    bool visible = false;
 };
 
 struct MapLayout {
-    QRectF area; // the whole ground, larger than what is shown of it where the map is zoomed
+    /// the whole ground, larger than what is shown of it where the map is zoomed
+    QRectF area;
     QRectF shown;
     MapDetail detail = MapDetail::Gpus;
     std::vector<IslandLayout> islands;
@@ -105,7 +127,8 @@ struct MapLayout {
 struct MapHit {
     enum class Kind { None, Island, Title, Pool, Node, Gpu, Handle, Link };
     Kind kind = Kind::None;
-    int island = -1, pool = -1, gpu = -1; // gpu: the first of the node for Kind::Node
+    /// gpu: the first of the node for Kind::Node
+    int island = -1, pool = -1, gpu = -1;
     int link = -1;
     bool operator==(const MapHit &) const = default;
 };

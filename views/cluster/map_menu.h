@@ -15,11 +15,14 @@ namespace trainyard {
 
 struct MapCommands {
     std::function<void()> addDatacenter, resetPositions, remove, pickUp;
-    std::function<void(int datacenter, std::string gpu)> addPool; // gpu: a catalogue id, or empty to ask
-    std::function<void(int from, int to)> addLink; // −1: its ends are asked for
+    /// gpu: a catalogue id, or empty to ask
+    std::function<void(int datacenter, std::string gpu)> addPool;
+    /// −1: its ends are asked for
+    std::function<void(int from, int to)> addLink;
     std::function<void()> fit;
     std::function<void()> edit;
-    std::function<void(int datacenter, bool really)> moveTo; // false: only preview it; −1 ends a preview
+    /// false: only preview it; −1 ends a preview
+    std::function<void(int datacenter, bool really)> moveTo;
 };
 
 /// The menu for the first thing selected; for the sea where nothing is.

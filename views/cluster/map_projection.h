@@ -32,8 +32,10 @@ private:
         QPointF centre;
     };
     QHash<QString, Anchor> m_anchors;
-    double m_parallel = 0; // along which the map is true to scale, degrees
-    QSizeF m_km; // that the area stands for
+    /// along which the map is true to scale, degrees
+    double m_parallel = 0;
+    /// that the area stands for
+    QSizeF m_km;
 };
 
 } // namespace trainyard

@@ -12,60 +12,82 @@
 
 namespace trainyard {
 
-inline constexpr int kIdleStage = -1; // the placement left the GPU out
-inline constexpr int kUnknownStage = -2; // not evaluated yet
+/// the placement left the GPU out
+inline constexpr int kIdleStage = -1;
+/// not evaluated yet
+inline constexpr int kUnknownStage = -2;
 
 struct GpuJobs { // of a plan with jobs, that ran on a GPU
     std::vector<QString> names;
-    double busy = 0; // share of the time until all jobs have ended in which it computes
+    /// share of the time until all jobs have ended in which it computes
+    double busy = 0;
 };
 
 struct PoolScene {
     QString gpuName;
     int nodes = 0, gpusPerNode = 0;
-    std::vector<int> stageOfGpu; // or kIdleStage, kUnknownStage
-    std::vector<GpuRun> runs; // clipped to the pool
+    /// or kIdleStage, kUnknownStage
+    std::vector<int> stageOfGpu;
+    /// clipped to the pool
+    std::vector<GpuRun> runs;
     QString idleReason;
-    std::vector<GpuJobs> jobs; // of each GPU; empty where none ran
-    int firstNumber = 0; // of its first GPU, in the order of the cluster
+    /// of each GPU; empty where none ran
+    std::vector<GpuJobs> jobs;
+    /// of its first GPU, in the order of the cluster
+    int firstNumber = 0;
 };
 
 struct GroupScene { // pools of one GPU type
-    QString label; // "192 × H100 SXM"
+    /// "192 × H100 SXM"
+    QString label;
     std::vector<int> pools;
 };
 
 struct IslandScene {
     QString id, title;
-    QString subtitle; // "192 × H100 SXM · stages 9–12"
-    QString hardware; // "192 × H100 SXM", what of it is said where there is less room
-    QString count; // "192"
-    QString idleText; // "16 idle", empty where none are
-    QString work; // "12 jobs", of a plan with jobs
+    /// "192 × H100 SXM · stages 9–12"
+    QString subtitle;
+    /// "192 × H100 SXM", what of it is said where there is less room
+    QString hardware;
+    /// "192"
+    QString count;
+    /// "16 idle", empty where none are
+    QString idleText;
+    /// "12 jobs", of a plan with jobs
+    QString work;
     int gpus = 0, idle = 0;
     std::vector<PoolScene> pools;
     std::vector<GroupScene> groups;
 };
 
 struct LinkScene {
-    int a = -1, b = -1; // islands; -1 where the id is unknown
-    QString name; // "Oregon – Iowa"
-    QString head, foot; // "36 ms · 5 Gbps", "node pair · 48 %": the limit that binds
-    QString brief, tag; // "36 ms · 48 %" and "48 %"; the round trip alone where the link is not used
+    /// islands; -1 where the id is unknown
+    int a = -1, b = -1;
+    /// "Oregon – Iowa"
+    QString name;
+    /// "36 ms · 5 Gbps", "node pair · 48 %": the limit that binds
+    QString head, foot;
+    /// "36 ms · 48 %" and "48 %"; the round trip alone where the link is not used
+    QString brief, tag;
     double capacityGbps = 0;
     double utilization = 0;
     bool evaluated = false;
-    bool isUsed = false; // also by the evaluation of the plan before, until the new one is there
-    bool isResting = true; // shown without anyone looking at it or at one of its ends
+    /// also by the evaluation of the plan before, until the new one is there
+    bool isUsed = false;
+    /// shown without anyone looking at it or at one of its ends
+    bool isResting = true;
 };
 
 struct MapScene {
     std::vector<IslandScene> islands;
     std::vector<LinkScene> links;
     int gpus = 0, stages = 1;
-    bool hasJobs = false; // stage 0 means that a GPU serves some
-    int tensor = 1; // GPUs that only make sense together
-    QString summary; // "576 GPUs · 3 datacenters"
+    /// stage 0 means that a GPU serves some
+    bool hasJobs = false;
+    /// GPUs that only make sense together
+    int tensor = 1;
+    /// "576 GPUs · 3 datacenters"
+    QString summary;
 };
 
 [[nodiscard]] MapScene buildScene(const Plan &plan, const Evaluation *evaluation);

@@ -13,8 +13,10 @@ struct MapItem {
     enum class Kind { None, Island, Pool, Gpus, Link };
     Kind kind = Kind::None;
     int island = -1, pool = -1;
-    int firstGpu = 0, gpus = 0; // Gpus
-    int link = -1; // Link
+    /// Gpus
+    int firstGpu = 0, gpus = 0;
+    /// Link
+    int link = -1;
     bool operator==(const MapItem &) const = default;
 };
 
@@ -22,7 +24,8 @@ using MapSelection = std::vector<MapItem>;
 
 /// GPUs in the hand of a drag, by mouse or by keyboard.
 struct Carry {
-    std::vector<GpuSelection> what; // empty: `amount` GPUs of whatever pools of `island`
+    /// empty: `amount` GPUs of whatever pools of `island`
+    std::vector<GpuSelection> what;
     int island = -1, amount = 0;
     bool operator==(const Carry &) const = default;
 

@@ -20,9 +20,12 @@ struct MapFlow {
 };
 
 struct MapTraffic {
-    QString title; // "Expert 12: 8 GPUs hold it", for the header
-    std::vector<MapItem> ends; // that receive
-    std::vector<MapFlow> flows; // between other places than these alone
+    /// "Expert 12: 8 GPUs hold it", for the header
+    QString title;
+    /// that receive
+    std::vector<MapItem> ends;
+    /// between other places than these alone
+    std::vector<MapFlow> flows;
     bool operator==(const MapTraffic &) const = default;
 };
 

@@ -30,7 +30,8 @@ private:
     bool set(double zoom, QPointF corner, const QRectF &shown);
 
     double m_zoom = 1;
-    QPointF m_corner; // of the ground, from that of what is shown; never positive
+    /// of the ground, from that of what is shown; never positive
+    QPointF m_corner;
 };
 
 } // namespace trainyard

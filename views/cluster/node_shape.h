@@ -7,18 +7,26 @@
 
 namespace trainyard {
 
-inline constexpr double kIslandPad = 10; // between an island's frame and its contents
-inline constexpr double kNodePad = 2; // between a node's frame and its cells
-inline constexpr double kGroupGap = 7; // between groups of one island
+/// between an island's frame and its contents
+inline constexpr double kIslandPad = 10;
+/// between a node's frame and its cells
+inline constexpr double kNodePad = 2;
+/// between groups of one island
+inline constexpr double kGroupGap = 7;
 inline constexpr double kBarHeight = 22;
 inline constexpr double kTilePad = 6, kTileTop = 4, kTileBar = 8;
-inline constexpr int kMinUnit = 4; // a cell of 3 pixels
-inline constexpr int kMaxGpuUnit = 12, kMaxNodeUnit = 11; // larger cells say no more, and leave no sea
+/// a cell of 3 pixels
+inline constexpr int kMinUnit = 4;
+/// larger cells say no more, and leave no sea
+inline constexpr int kMaxGpuUnit = 12, kMaxNodeUnit = 11;
 
 struct NodeShape {
-    int columns = 1, rows = 1; // of GPU cells
-    QSizeF pitch; // of a GPU cell
-    QSizeF size; // of the node
+    /// of GPU cells
+    int columns = 1, rows = 1;
+    /// of a GPU cell
+    QSizeF pitch;
+    /// of the node
+    QSizeF size;
 };
 
 [[nodiscard]] NodeShape nodeShape(MapDetail detail, double unit, int gpusPerNode);
@@ -37,9 +45,12 @@ struct NodeShape {
 [[nodiscard]] double headHeight(const MapSpec &map, const IslandSpec &island, MapDetail detail, double width);
 
 struct GroupFlow {
-    std::vector<QRectF> labels, grids; // relative to the body's corner; no labels where there is one group
-    double height = 0; // infinite where not even one node fits
-    double width = 0; // what is really used
+    /// relative to the body's corner; no labels where there is one group
+    std::vector<QRectF> labels, grids;
+    /// infinite where not even one node fits
+    double height = 0;
+    /// what is really used
+    double width = 0;
 };
 /// Groups in rows, as many beside each other as the width takes.
 [[nodiscard]] GroupFlow flowGroups(

@@ -18,17 +18,21 @@ namespace trainyard {
 
 struct MapGhost {
     QPointF at;
-    std::vector<int> stages; // of the first GPUs carried, for the colours
+    /// of the first GPUs carried, for the colours
+    std::vector<int> stages;
     int gpus = 0;
     QStringList card;
-    QColor verdict; // of the card's second line
+    /// of the card's second line
+    QColor verdict;
 };
 
 struct MapOverlay {
     MapSelection selection;
     std::optional<MapItem> hover, focus;
-    int handles = -1; // island that shows its edge handles
-    int target = -1; // island under a drag
+    /// island that shows its edge handles
+    int handles = -1;
+    /// island under a drag
+    int target = -1;
     std::optional<QRectF> band;
     std::optional<std::pair<QPointF, QPointF>> newLink;
     std::optional<MapGhost> ghost;

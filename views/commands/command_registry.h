@@ -14,16 +14,26 @@
 namespace trainyard {
 
 struct Command {
-    QString id; // "file.open"
-    QString group; // heading in palette and overlay: "File"
-    QString text; // "Open…"
-    QList<QKeySequence> shortcuts; // bound in the whole window
-    QString keyHint; // keys that a view handles itself where it has the focus: shown, not bound
-    QString icon; // name in resources/icons; may be empty
-    std::function<void()> run; // may be empty: a gesture that only the overlay tells of
-    std::function<bool()> isEnabled; // empty: always
-    std::function<bool()> isChecked; // empty: not a choice
-    std::function<QString()> describe; // text of the moment: "Undo Move 8 GPUs"; empty: `text`
+    /// "file.open"
+    QString id;
+    /// heading in palette and overlay: "File"
+    QString group;
+    /// "Open…"
+    QString text;
+    /// bound in the whole window
+    QList<QKeySequence> shortcuts;
+    /// keys that a view handles itself where it has the focus: shown, not bound
+    QString keyHint;
+    /// name in resources/icons; may be empty
+    QString icon;
+    /// may be empty: a gesture that only the overlay tells of
+    std::function<void()> run;
+    /// empty: always
+    std::function<bool()> isEnabled;
+    /// empty: not a choice
+    std::function<bool()> isChecked;
+    /// text of the moment: "Undo Move 8 GPUs"; empty: `text`
+    std::function<QString()> describe;
 };
 
 class CommandRegistry : public QObject {
@@ -33,7 +43,8 @@ public:
 
     void add(Command command);
     [[nodiscard]] const std::vector<Command> &commands() const { return m_commands; }
-    [[nodiscard]] QAction *action(const QString &id) const; // nullptr where unknown or without `run`
+    /// nullptr where unknown or without `run`
+    [[nodiscard]] QAction *action(const QString &id) const;
     /// Runs a command if it is enabled; false otherwise.
     bool trigger(const QString &id);
     /// Asks the predicates again. Call it when what they read has changed.
@@ -47,7 +58,8 @@ signals:
 private:
     QWidget *m_window;
     std::vector<Command> m_commands;
-    std::vector<QAction *> m_actions; // beside m_commands; nullptr where there is no `run`
+    /// beside m_commands; nullptr where there is no `run`
+    std::vector<QAction *> m_actions;
 };
 
 /// Keys as shown to people: the shortcuts and the hint, "Ctrl+Shift+P", "W".

@@ -29,8 +29,10 @@ private:
     [[nodiscard]] bool isOurs(const QObject *object) const;
 
     QWidget *m_window;
-    QPointer<QWidget> m_before; // had the focus before the mouse gave it to a list
-    bool m_isMouse = false; // the last focus was given by the mouse
+    /// had the focus before the mouse gave it to a list
+    QPointer<QWidget> m_before;
+    /// the last focus was given by the mouse
+    bool m_isMouse = false;
 };
 
 } // namespace trainyard

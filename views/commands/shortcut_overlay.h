@@ -27,7 +27,8 @@ protected:
 private:
     void place();
 
-    QScrollArea *m_area; // where the window is smaller than the sheet
+    /// where the window is smaller than the sheet
+    QScrollArea *m_area;
     ShortcutSheet *m_sheet;
 };
 

@@ -14,10 +14,12 @@
 
 namespace trainyard {
 
-using DetailFact = OffloadLine; // name, value, explanation
+/// name, value, explanation
+using DetailFact = OffloadLine;
 
 struct Details {
-    QString title; // empty: nothing is known
+    /// empty: nothing is known
+    QString title;
     QString subtitle;
     std::vector<DetailFact> facts;
 };
@@ -26,7 +28,8 @@ struct Details {
 struct CauseStep {
     std::uint32_t span = kNoSpan;
     Nanoseconds length = 0;
-    Nanoseconds wait = 0; // its track stood still before it
+    /// its track stood still before it
+    Nanoseconds wait = 0;
     bool isTransfer = false;
 };
 

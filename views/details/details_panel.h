@@ -26,9 +26,11 @@ public:
     explicit DetailsPanel(QWidget *parent = nullptr);
 
     void setEvaluation(EvaluationPtr evaluation);
-    void showSpan(std::uint32_t span); // kNoSpan: none
+    /// kNoSpan: none
+    void showSpan(std::uint32_t span);
     [[nodiscard]] std::uint32_t span() const { return m_span; }
-    void showItem(const MapItem &item); // Kind::None: none
+    /// Kind::None: none
+    void showItem(const MapItem &item);
     void showStage(int stage);
     /// A span of a recorded run; an empty title: none any more.
     void showMeasured(const QString &title, const QList<std::pair<QString, QString>> &facts);
@@ -59,7 +61,8 @@ private:
     bool m_isOwed = false;
     MapItem m_item;
     int m_stage = -1;
-    Details m_measured; // of a span of a run; its title is empty where none is selected
+    /// of a span of a run; its title is empty where none is selected
+    Details m_measured;
     Details m_details;
     std::vector<CauseStep> m_causes;
     TextLine *m_title, *m_subtitle, *m_empty;

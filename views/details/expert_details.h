@@ -14,23 +14,33 @@ namespace trainyard {
 
 struct ExpertHere {
     int expert = 0;
-    double load = 1; // of its rank / mean
-    int gpus = 0; // of those asked about that hold it or a shard of it
+    /// of its rank / mean
+    double load = 1;
+    /// of those asked about that hold it or a shard of it
+    int gpus = 0;
 };
 
 struct SenderHere {
-    QString name; // "Node 3, Oregon"
+    /// "Node 3, Oregon"
+    QString name;
     MapItem item;
-    double bytes = 0; // in one layer, one micro-batch and one forward
-    double share = 0; // of all that these GPUs get
-    bool isHere = false; // within what was asked about
+    /// in one layer, one micro-batch and one forward
+    double bytes = 0;
+    /// of all that these GPUs get
+    double share = 0;
+    /// within what was asked about
+    bool isHere = false;
 };
 
 struct ExpertsHere {
-    int stage = -1; // -1: none
-    std::vector<ExpertHere> experts; // in their order
-    std::vector<SenderHere> senders; // most first; nodes
-    double bytes = 0; // that come here, own included
+    /// -1: none
+    int stage = -1;
+    /// in their order
+    std::vector<ExpertHere> experts;
+    /// most first; nodes
+    std::vector<SenderHere> senders;
+    /// that come here, own included
+    double bytes = 0;
 };
 
 /// Of consecutive GPUs of one pool that serve the stage of `places`.

@@ -17,12 +17,16 @@ class AblationBars : public QWidget {
 public:
     struct Measure {
         QString title, help;
-        std::array<Metric, kExchangeSteps> values; // empty: not known yet
-        std::array<double, kExchangeSteps> exposed {}; // of a layer, what nothing computes under
+        /// empty: not known yet
+        std::array<Metric, kExchangeSteps> values;
+        /// of a layer, what nothing computes under
+        std::array<double, kExchangeSteps> exposed {};
         bool isBytes = false;
         [[nodiscard]] QString text(std::size_t step) const;
-        [[nodiscard]] QString relation(std::size_t step) const; // "÷ 8.00", "−13.2 %"
-        bool isFactor = false; // relations are factors
+        /// "÷ 8.00", "−13.2 %"
+        [[nodiscard]] QString relation(std::size_t step) const;
+        /// relations are factors
+        bool isFactor = false;
     };
 
     explicit AblationBars(QWidget *parent = nullptr);

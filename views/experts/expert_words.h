@@ -23,7 +23,9 @@ namespace trainyard {
 
 /// "in 4 pieces", "in 4 pieces, 1 in the backward"; empty for one piece.
 [[nodiscard]] QString piecesOf(const StepTimes &step);
-[[nodiscard]] QString axisTitle(ExpertAxis axis); // "NIC bandwidth, Gbps per GPU"
-[[nodiscard]] QString axisValue(ExpertAxis axis, double x); // "100 Gbps"
+/// "NIC bandwidth, Gbps per GPU"
+[[nodiscard]] QString axisTitle(ExpertAxis axis);
+/// "100 Gbps"
+[[nodiscard]] QString axisValue(ExpertAxis axis, double x);
 
 } // namespace trainyard

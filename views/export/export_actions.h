@@ -43,11 +43,15 @@ private:
         QString path;
     };
     void run(ExportFormat format);
-    [[nodiscard]] bool isSettled() const; // what is evaluated is the document's plan
-    std::optional<LaunchFile> launchText(ExportFormat format); // empty: it is refused, which is said
-    void writeWaiting(); // once the evaluation is that of the plan
+    /// what is evaluated is the document's plan
+    [[nodiscard]] bool isSettled() const;
+    /// empty: it is refused, which is said
+    std::optional<LaunchFile> launchText(ExportFormat format);
+    /// once the evaluation is that of the plan
+    void writeWaiting();
     void write(const Job &job);
-    void forgetWaiting(); // another plan is open: what waits is not for it
+    /// another plan is open: what waits is not for it
+    void forgetWaiting();
 
     PlanDocument &m_document;
     EvaluationBridge &m_bridge;

@@ -48,7 +48,8 @@ private:
     MessageBar &m_messages;
     QWidget *m_window;
     std::function<QString()> m_folder;
-    BackgroundQueue m_queue; // last: its jobs use what is above
+    /// last: its jobs use what is above
+    BackgroundQueue m_queue;
 };
 
 } // namespace trainyard

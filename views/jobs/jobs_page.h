@@ -19,7 +19,8 @@ class JobsPage : public ComparisonPage {
 public:
     explicit JobsPage(const Catalogue &catalogue, QWidget *parent = nullptr);
 
-    void setComparison(JobComparisonPtr comparison); // as the study finds it
+    /// as the study finds it
+    void setComparison(JobComparisonPtr comparison);
     [[nodiscard]] JobStudy &study() { return m_study; }
     [[nodiscard]] const JobComparison *comparison() const { return m_comparison.get(); }
     [[nodiscard]] const std::vector<SchedulerCell *> &cells() const { return m_cells; }
@@ -44,7 +45,8 @@ private:
     QWidget *m_worth = nullptr;
     QGridLayout *m_grid = nullptr;
     std::vector<SchedulerCell *> m_cells;
-    JobStudy m_study; // last: it tells this page
+    /// last: it tells this page
+    JobStudy m_study;
 };
 
 } // namespace trainyard

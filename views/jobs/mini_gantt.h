@@ -17,10 +17,12 @@ public:
 
     /// Null: nothing is known. `whole`: of the axis. `bound`: of the plan.
     void setEvaluation(EvaluationPtr evaluation, Nanoseconds whole, Metric bound);
-    void setFaded(bool faded); // of a plan that is no longer the one shown
+    /// of a plan that is no longer the one shown
+    void setFaded(bool faded);
     /// The chart without axis and lines, a pixel a column.
     [[nodiscard]] const QImage &picture();
-    [[nodiscard]] QRect plotRect() const; // where it lies
+    /// where it lies
+    [[nodiscard]] QRect plotRect() const;
     [[nodiscard]] QSize sizeHint() const override { return { 300, 60 }; }
     [[nodiscard]] QSize minimumSizeHint() const override { return { 160, 44 }; }
 

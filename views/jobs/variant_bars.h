@@ -12,18 +12,24 @@
 namespace trainyard {
 
 struct VariantBar {
-    QString name, note; // note: in the tooltip, and beside the name where there is no value
-    std::optional<double> value; // length of the bar; empty: not known
-    std::optional<double> ideal; // a tick
-    QString text, relation; // "18.0 s", "÷ 1.58"
-    bool isOwn = false; // the plan as it is
+    /// note: in the tooltip, and beside the name where there is no value
+    QString name, note;
+    /// length of the bar; empty: not known
+    std::optional<double> value;
+    /// a tick
+    std::optional<double> ideal;
+    /// "18.0 s", "÷ 1.58"
+    QString text, relation;
+    /// the plan as it is
+    bool isOwn = false;
     bool operator==(const VariantBar &) const = default;
 };
 
 class VariantBars : public QWidget {
     Q_OBJECT
 public:
-    enum class Names { Beside, Above }; // of the bars; above where they are sentences
+    /// of the bars; above where they are sentences
+    enum class Names { Beside, Above };
     explicit VariantBars(Names names = Names::Beside, QWidget *parent = nullptr);
     void setBars(std::vector<VariantBar> bars);
     [[nodiscard]] const std::vector<VariantBar> &bars() const { return m_bars; }

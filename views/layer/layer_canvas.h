@@ -18,7 +18,8 @@ class SpanCard;
 class LayerCanvas : public QWidget {
     Q_OBJECT
 public:
-    static constexpr int kRuler = 44; // with the line of exchanges below it
+    /// with the line of exchanges below it
+    static constexpr int kRuler = 44;
 
     explicit LayerCanvas(QWidget *parent = nullptr);
 
@@ -59,9 +60,11 @@ protected:
 
 private:
     [[nodiscard]] TimeInterval whole() const;
-    [[nodiscard]] QRectF tracks() const; // right of the labels, below the ruler
+    /// right of the labels, below the ruler
+    [[nodiscard]] QRectF tracks() const;
     void arrange();
-    void step(int by); // along the row
+    /// along the row
+    void step(int by);
     void changeRow(int by);
     void showCard(std::optional<std::size_t> span, QPoint point);
 
@@ -72,7 +75,8 @@ private:
     std::optional<std::size_t> m_selected, m_hovered;
     std::optional<QPoint> m_pressed;
     TimeInterval m_rangeAtPress;
-    bool m_isPanning = false, m_showsFocus = false; // a person who came by keys needs to see where they are
+    /// a person who came by keys needs to see where they are
+    bool m_isPanning = false, m_showsFocus = false;
     SpanCard *m_card;
 };
 

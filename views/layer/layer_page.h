@@ -46,7 +46,8 @@ protected:
 private:
     void arrange();
     void take(const OpenedLayerPtr &layer);
-    void say(const QString &message); // in place of a layer
+    /// in place of a layer
+    void say(const QString &message);
     void renew();
     void showExchanges(const LayerChart &chart);
     void showSelection();
@@ -59,7 +60,8 @@ private:
     QWidget *m_content, *m_figures, *m_exchanges;
     QHBoxLayout *m_figureRow;
     QGridLayout *m_exchangeGrid;
-    std::vector<TextLine *> m_facts; // of the selection
+    /// of the selection
+    std::vector<TextLine *> m_facts;
 };
 
 } // namespace trainyard

@@ -22,7 +22,8 @@ struct LayerScene {
     const LayerChart &chart;
     const LayerRows &rows;
     TimeInterval range;
-    QRectF ruler, exchanges, gutter, tracks; // exchanges: a line below the ruler that names them
+    /// exchanges: a line below the ruler that names them
+    QRectF ruler, exchanges, gutter, tracks;
     std::optional<std::size_t> selected, hovered;
 };
 

@@ -12,9 +12,12 @@ namespace trainyard {
 
 struct LayerRow {
     LayerTrack track;
-    QString label; // "NVLink", "NIC, other traffic"
-    std::size_t first = 0, last = 0; // its spans in the chart
-    int y = 0; // logical pixels below the ruler
+    /// "NVLink", "NIC, other traffic"
+    QString label;
+    /// its spans in the chart
+    std::size_t first = 0, last = 0;
+    /// logical pixels below the ruler
+    int y = 0;
 };
 
 struct LayerGroup { // of a rank, where there are two
@@ -25,7 +28,8 @@ struct LayerGroup { // of a rank, where there are two
 struct LayerRows {
     std::vector<LayerRow> rows;
     std::vector<LayerGroup> groups;
-    int rowHeight = 0, height = 0; // logical pixels
+    /// logical pixels
+    int rowHeight = 0, height = 0;
 };
 
 inline constexpr int kLeastLayerRow = 18, kMostLayerRow = 52, kLayerGroup = 22;

@@ -30,7 +30,8 @@ namespace trainyard {
 
 struct LayerFigure {
     QString name, value, note;
-    bool isWarning = false; // time that could be less
+    /// time that could be less
+    bool isWarning = false;
 };
 /// Total, what of it is exposed, computing, both exchanges.
 [[nodiscard]] std::vector<LayerFigure> layerFigures(const LayerTimes &times);

@@ -19,9 +19,11 @@ class AlarmList : public QWidget {
 public:
     explicit AlarmList(LiveDocument &live, QWidget *parent = nullptr);
     [[nodiscard]] QString toTsv() const;
-    [[nodiscard]] std::vector<LiveRow *> rows() const; // in sight
+    /// in sight
+    [[nodiscard]] std::vector<LiveRow *> rows() const;
     [[nodiscard]] QString emptyText() const;
-    [[nodiscard]] QString warning() const; // the run is another job's; empty: nothing says so
+    /// the run is another job's; empty: nothing says so
+    [[nodiscard]] QString warning() const;
 
 signals:
     void alarmChosen(const trainyard::watch::Alarm &alarm);
@@ -31,7 +33,8 @@ private:
 
     LiveDocument &m_live;
     std::vector<watch::Alarm> m_shown;
-    std::vector<LiveRow *> m_rows; // hidden ones wait for more
+    /// hidden ones wait for more
+    std::vector<LiveRow *> m_rows;
     QVBoxLayout *m_place;
     TextLine *m_other, *m_empty, *m_more;
 };

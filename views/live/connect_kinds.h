@@ -13,9 +13,12 @@ namespace trainyard {
 
 struct ConnectKind {
     live::SourceType type;
-    QString title, line; // "Prometheus", "asked every few seconds"
-    QStringList examples; // the first stands in the field until something is typed
-    QString start; // how such an address begins: "tail:"
+    /// "Prometheus", "asked every few seconds"
+    QString title, line;
+    /// the first stands in the field until something is typed
+    QStringList examples;
+    /// how such an address begins: "tail:"
+    QString start;
 };
 [[nodiscard]] const std::vector<ConnectKind> &connectKinds();
 /// Of what is typed so far, by how it begins; nullptr: it tells no kind.

@@ -40,9 +40,11 @@ public:
     [[nodiscard]] QRadioButton *kind(live::SourceType type) const;
     [[nodiscard]] QWidget *field(ConnectField field) const;
     [[nodiscard]] bool isShown(ConnectField field) const;
-    [[nodiscard]] QString error() const; // at the address
+    /// at the address
+    [[nodiscard]] QString error() const;
     [[nodiscard]] QString error(ConnectField field) const;
-    [[nodiscard]] live::SourceSettings settings() const; // of the fields in sight
+    /// of the fields in sight
+    [[nodiscard]] live::SourceSettings settings() const;
 
 signals:
     void connected();
@@ -71,7 +73,8 @@ private:
 
     Connect m_connect;
     std::function<QString(const QString &)> m_chooseFile;
-    std::vector<QRadioButton *> m_kinds; // beside connectKinds()
+    /// beside connectKinds()
+    std::vector<QRadioButton *> m_kinds;
     std::array<Line, kConnectFields> m_lines {};
     std::vector<ConnectField> m_shown;
     QGridLayout *m_form;

@@ -34,14 +34,16 @@ public:
     RunPlot *const plot;
     StepScrubber *const scrubber;
     Invitation *const invitation;
-    [[nodiscard]] QString stepText() const; // of the step that is shown
+    /// of the step that is shown
+    [[nodiscard]] QString stepText() const;
 
 signals:
     void closed();
     void connectRequested();
     void replayRequested();
     void saveRequested();
-    void compareRequested(); // the page that lays the plan against the run
+    /// the page that lays the plan against the run
+    void compareRequested();
 
 protected:
     void showEvent(QShowEvent *event) override;

@@ -19,8 +19,10 @@ public:
     explicit LiveRow(QWidget *parent = nullptr);
 
     void setWords(const QString &words, const QString &note, Mark mark);
-    void setAnswer(const QString &answer, Ink ink); // a third line
-    void setActive(bool isActive); // it can be clicked
+    /// a third line
+    void setAnswer(const QString &answer, Ink ink);
+    /// it can be clicked
+    void setActive(bool isActive);
     QPushButton *addButton(const QString &text);
     [[nodiscard]] QString words() const { return m_words->text(); }
     [[nodiscard]] QString note() const { return m_note->text(); }

@@ -24,9 +24,11 @@ class LiveStrip : public QWidget {
 public:
     explicit LiveStrip(LiveDocument &live, QWidget *parent = nullptr);
 
-    QPushButton *const pause, *const follow, *const disconnectAll, *const open; // open: the page
+    /// open: the page
+    QPushButton *const pause, *const follow, *const disconnectAll, *const open;
     FigureCell *const step, *const time, *const tokens, *const waiting, *const memory;
-    [[nodiscard]] QStringList sources() const; // those in sight, in words
+    /// those in sight, in words
+    [[nodiscard]] QStringList sources() const;
     [[nodiscard]] QString dropped() const;
     /// On the page itself there is nothing to open.
     void setOpenShown(bool isShown);
@@ -45,7 +47,8 @@ private:
     void showTimes();
 
     LiveDocument &m_live;
-    std::vector<SourceChip *> m_chips; // hidden ones wait for more sources
+    /// hidden ones wait for more sources
+    std::vector<SourceChip *> m_chips;
     QHBoxLayout *m_places;
     TextLine *m_more, *m_alarms, *m_dropped;
     QTimer m_seconds;

@@ -16,8 +16,10 @@ class SourceChip : public QWidget {
 public:
     explicit SourceChip(QWidget *parent = nullptr);
     void setRow(const LiveSourceRow &row);
-    void showTime(); // seconds until it tries again, or since it fell silent
-    [[nodiscard]] QString text() const; // "prometheus:9090: Trying again in 4 s: connection refused"
+    /// seconds until it tries again, or since it fell silent
+    void showTime();
+    /// "prometheus:9090: Trying again in 4 s: connection refused"
+    [[nodiscard]] QString text() const;
 
 private:
     LiveSourceRow m_row;

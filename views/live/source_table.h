@@ -22,7 +22,8 @@ public:
 
     EvidenceTable *const table;
     QPushButton *const connectButton, *const pause, *const retry, *const removeButton;
-    [[nodiscard]] const LiveSourceRow *chosen() const; // the only one, where there is no other
+    /// the only one, where there is no other
+    [[nodiscard]] const LiveSourceRow *chosen() const;
 
 signals:
     void connectRequested();
@@ -37,7 +38,8 @@ private:
 
     LiveDocument &m_live;
     LiveSourceModel *m_model;
-    TextLine *m_told; // why the chosen one is as it is
+    /// why the chosen one is as it is
+    TextLine *m_told;
     QTimer m_seconds;
 };
 

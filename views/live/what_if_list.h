@@ -25,7 +25,8 @@ public:
         LiveRow *row;
         QPushButton *tryIt, *openIt;
     };
-    [[nodiscard]] std::vector<Row> rows() const; // in sight
+    /// in sight
+    [[nodiscard]] std::vector<Row> rows() const;
     [[nodiscard]] QString summary() const;
     [[nodiscard]] QString toTsv() const;
 
@@ -39,7 +40,8 @@ private:
     void showAsk();
 
     LiveDocument &m_live;
-    std::vector<Row> m_rows; // hidden ones wait for more
+    /// hidden ones wait for more
+    std::vector<Row> m_rows;
     QVBoxLayout *m_place;
     TextLine *m_summary;
 };

@@ -29,7 +29,8 @@ public:
     [[nodiscard]] const SharingResult &result() const { return m_result; }
     [[nodiscard]] HoverButton *useButton() const { return m_use; }
     [[nodiscard]] SetBars *bars() const { return m_bars; }
-    [[nodiscard]] QStringList figures() const; // as shown: time, change, rate, memory, price
+    /// as shown: time, change, rate, memory, price
+    [[nodiscard]] QStringList figures() const;
 
 Q_SIGNALS:
     void opened();

@@ -19,10 +19,12 @@ class BreakdownBar : public QWidget {
 public:
     struct Part {
         QString name, meaning;
-        QString where; // in the timeline
+        /// in the timeline
+        QString where;
         bool isInSpans = false;
         double seconds = 0;
-        std::vector<BreakdownPart> parts; // several: those too small to be listed
+        /// several: those too small to be listed
+        std::vector<BreakdownPart> parts;
     };
 
     explicit BreakdownBar(QWidget *parent = nullptr);
@@ -40,7 +42,8 @@ public:
     [[nodiscard]] int heightForWidth(int width) const override;
 
 Q_SIGNALS:
-    void partsChosen(const std::vector<trainyard::BreakdownPart> &parts); // none: no longer
+    /// none: no longer
+    void partsChosen(const std::vector<trainyard::BreakdownPart> &parts);
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -54,12 +57,14 @@ private:
     void showChosen();
     void arrange();
     [[nodiscard]] bool isChosen(const Part &part) const;
-    [[nodiscard]] std::vector<QRect> places(int width) const; // of the legend's buttons
+    /// of the legend's buttons
+    [[nodiscard]] std::vector<QRect> places(int width) const;
     [[nodiscard]] std::vector<QRect> segments() const;
     [[nodiscard]] const Part *partAt(QPoint position) const;
 
     std::vector<Part> m_parts;
-    std::vector<PartButton *> m_buttons; // of the legend, beside m_parts; hidden ones wait for more parts
+    /// of the legend, beside m_parts; hidden ones wait for more parts
+    std::vector<PartButton *> m_buttons;
     std::vector<BreakdownPart> m_chosen;
     bool m_dimmed = false;
 };

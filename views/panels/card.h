@@ -15,7 +15,8 @@ public:
     explicit Card(QWidget *content, QWidget *parent = nullptr);
 
 protected:
-    void contextMenuEvent(QContextMenuEvent *event) override; // where the content has no menu of its own
+    /// where the content has no menu of its own
+    void contextMenuEvent(QContextMenuEvent *event) override;
     void paintEvent(QPaintEvent *event) override;
 
 private:

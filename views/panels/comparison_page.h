@@ -16,7 +16,8 @@ namespace trainyard {
 class ComparisonPage : public QWidget {
     Q_OBJECT
 public:
-    void setPlan(const PlanPtr &plan, const QString &name); // the document's
+    /// the document's
+    void setPlan(const PlanPtr &plan, const QString &name);
     [[nodiscard]] QString toTsv() const { return table(u'\t'); }
 
     QPushButton *const back, *const exportCsv;
@@ -24,14 +25,18 @@ public:
 
 Q_SIGNALS:
     void closed();
-    void completed(); // all that is compared is there, or why nothing is
+    /// all that is compared is there, or why nothing is
+    void completed();
 
 protected:
     struct Words {
         QString accessibleName, title;
-        QString pictureOf; // "%1 experts", of a plan's name
-        QString exportOf, fileName; // of the CSV, without its ending
-        QString running; // while nothing is there yet
+        /// "%1 experts", of a plan's name
+        QString pictureOf;
+        /// of the CSV, without its ending
+        QString exportOf, fileName;
+        /// while nothing is there yet
+        QString running;
     };
     ComparisonPage(Words words, QWidget *parent);
 

@@ -25,7 +25,8 @@ class DatacenterPanel : public QWidget {
 public:
     explicit DatacenterPanel(QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan); // the document's
+    /// the document's
+    void setPlan(PlanPtr plan);
     void setSelection(SelectionPtr selection);
     void setFailure(const QString &reason);
     [[nodiscard]] QComboBox *objective() const { return m_objective; }
@@ -33,10 +34,12 @@ public:
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    void editPreviewed(trainyard::PlanPtr next, QString text); // the pointer rests on an Apply button
+    /// the pointer rests on an Apply button
+    void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCancelled();
     void objectiveChosen(trainyard::SelectionObjective objective);
-    void watched(bool isWatched); // whether the panel is on the screen
+    /// whether the panel is on the screen
+    void watched(bool isWatched);
 
 protected:
     void showEvent(QShowEvent *event) override;

@@ -23,7 +23,8 @@ public:
     explicit DatacenterRow(QWidget *parent = nullptr);
     /// `current`: the plan as it is now, for the difference; null where it cannot be placed.
     void setOption(const SelectionOption &option, const Selection &selection, const SelectionOption *current);
-    void setApplicable(bool applicable); // false: the option is of a plan that is only tried out
+    /// false: the option is of a plan that is only tried out
+    void setApplicable(bool applicable);
     [[nodiscard]] const SelectionOption &option() const { return m_option; }
     [[nodiscard]] HoverButton *applyButton() const { return m_apply; }
     [[nodiscard]] TextLine *nameLine() const { return m_name; }
@@ -36,7 +37,8 @@ Q_SIGNALS:
     void previewEnded();
 
 protected:
-    void paintEvent(QPaintEvent *event) override; // a hairline above: a row's two lines belong together
+    /// a hairline above: a row's two lines belong together
+    void paintEvent(QPaintEvent *event) override;
 
 private:
     SelectionOption m_option;
@@ -52,7 +54,8 @@ class DatacenterColumns : public QWidget {
 public:
     explicit DatacenterColumns(QWidget *parent = nullptr);
     TextLine *const replicas, *const rate, *const change, *const cost, *const egress, *const bound;
-    void setInk(int ink); // of all, an Ink
+    /// of all, an Ink
+    void setInk(int ink);
 };
 
 /// A full circle: on the front. An empty one: another option is both faster and cheaper. GUI thread.

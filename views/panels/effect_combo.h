@@ -22,13 +22,15 @@ public:
     void addValue(const QString &label, const QString &whyDisabled);
     void setEffect(int index, const EffectText &effect, const QString &tip);
     [[nodiscard]] EffectText effect(int index) const;
-    [[nodiscard]] QString tip(int index) const; // the effect's story
+    /// the effect's story
+    [[nodiscard]] QString tip(int index) const;
 
     void showPopup() override;
     void hidePopup() override;
 
 Q_SIGNALS:
-    void popupHidden(); // after what was chosen in it, if anything, has been told
+    /// after what was chosen in it, if anything, has been told
+    void popupHidden();
 
 protected:
     /// Undo belongs to the document unless a text has been typed and not entered.
@@ -44,8 +46,10 @@ private:
     };
     void tell(int index);
 
-    std::vector<Told> m_told; // goes into the list's model when the list opens: nobody sees it before
-    bool m_isOpen = false; // QComboBox hides the popup on other occasions as well
+    /// goes into the list's model when the list opens: nobody sees it before
+    std::vector<Told> m_told;
+    /// QComboBox hides the popup on other occasions as well
+    bool m_isOpen = false;
 };
 
 } // namespace trainyard

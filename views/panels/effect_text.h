@@ -12,8 +12,10 @@ namespace trainyard {
 struct EffectText {
     QString text;
     Ink ink = Ink::Muted;
-    QString brief = {}; // with two digits, where `text` has no room; may be empty
-    bool isRefusal = false; // it cannot be had
+    /// with two digits, where `text` has no room; may be empty
+    QString brief = {};
+    /// it cannot be had
+    bool isRefusal = false;
     bool operator==(const EffectText &) const = default;
 };
 

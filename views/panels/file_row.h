@@ -13,7 +13,8 @@ class FileRow : public QWidget {
 public:
     FileRow(const QString &name, const QString &explanation, const QString &filter, QWidget *parent = nullptr);
 
-    void setFile(const QString &path); // empty: none
+    /// empty: none
+    void setFile(const QString &path);
     [[nodiscard]] QPushButton *button() const { return m_button; }
 
 Q_SIGNALS:

@@ -21,7 +21,8 @@ class TextLine;
 /// What is as long as a whole bar, the same in every row.
 struct ShareScale {
     double samples = 1;
-    double bytes = 0; // 0: unknown, shares of the states are drawn
+    /// 0: unknown, shares of the states are drawn
+    double bytes = 0;
     double stateShare = 1;
 };
 
@@ -47,13 +48,16 @@ public:
     [[nodiscard]] TextLine *markLine() const { return m_mark; }
 
 Q_SIGNALS:
-    void workMoved(int samples, trainyard::GpuShareRow::Gesture gesture); // of each replica
-    void statesMoved(double share, trainyard::GpuShareRow::Gesture gesture); // of each replica
+    /// of each replica
+    void workMoved(int samples, trainyard::GpuShareRow::Gesture gesture);
+    /// of each replica
+    void statesMoved(double share, trainyard::GpuShareRow::Gesture gesture);
     void unpinAsked(bool ofWork, bool ofStates);
 
 protected:
     void contextMenuEvent(QContextMenuEvent *event) override;
-    void paintEvent(QPaintEvent *event) override; // a hairline above
+    /// a hairline above
+    void paintEvent(QPaintEvent *event) override;
 
 private:
     void wire(ShareBar *bar, bool isWork);

@@ -24,8 +24,10 @@ class GpuSharesPanel : public QWidget {
 public:
     explicit GpuSharesPanel(QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan); // the document's: what pins are made in
-    void setEvaluation(EvaluationPtr evaluation); // of whatever is shown; null where it failed
+    /// the document's: what pins are made in
+    void setPlan(PlanPtr plan);
+    /// of whatever is shown; null where it failed
+    void setEvaluation(EvaluationPtr evaluation);
     void setStale(bool isStale);
     [[nodiscard]] const std::vector<GpuShareRow *> &rows() const { return m_rows; } // hidden ones at the end
     [[nodiscard]] TextLine *sentenceLine() const { return m_sentence; }

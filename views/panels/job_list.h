@@ -29,11 +29,14 @@ public:
 
 signals:
     void chosenChanged();
-    void picked(int row); // by a hand or a key; -1: several, or none any more (Esc)
+    /// by a hand or a key; -1: several, or none any more (Esc)
+    void picked(int row);
     void pauseAsked();
     void removeAsked();
-    void moveAsked(int by); // -1 up, 1 down
-    void detailsAsked(); // a double click on what cannot be typed into
+    /// -1 up, 1 down
+    void moveAsked(int by);
+    /// a double click on what cannot be typed into
+    void detailsAsked();
     void menuAsked(QPoint globalPos);
 
 protected:
@@ -50,7 +53,8 @@ private:
 
     JobListModel &m_model;
     bool m_isDimmed = false;
-    bool m_isChoosing = false; // by the program
+    /// by the program
+    bool m_isChoosing = false;
 };
 
 } // namespace trainyard

@@ -28,7 +28,8 @@ public:
 
 signals:
     void accepted();
-    void closed(); // also after accepted
+    /// also after accepted
+    void closed();
 
 protected:
     [[nodiscard]] QVBoxLayout &body() { return *m_body; }
@@ -36,8 +37,10 @@ protected:
     void setFault(const QString &fault, const QString &note = {});
     void keyPressEvent(QKeyEvent *event) override;
     bool focusNextPrevChild(bool next) override;
-    bool event(QEvent *event) override; // what it says may need more lines
-    bool eventFilter(QObject *watched, QEvent *event) override; // the window's size
+    /// what it says may need more lines
+    bool event(QEvent *event) override;
+    /// the window's size
+    bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
     void accept();

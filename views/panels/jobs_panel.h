@@ -34,8 +34,10 @@ class JobsPanel : public QWidget {
 public:
     explicit JobsPanel(const Catalogue &catalogue, QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan); // the document's: what edits are made in
-    void setEvaluation(EvaluationPtr evaluation); // of whatever is shown; null where it failed
+    /// the document's: what edits are made in
+    void setPlan(PlanPtr plan);
+    /// of whatever is shown; null where it failed
+    void setEvaluation(EvaluationPtr evaluation);
     void setEffects(EffectTablePtr effects);
     void setAdvice(JobAdvicePtr advice);
     void setStale(bool isStale);
@@ -44,19 +46,24 @@ public:
     /// Another plan than the document's is shown: effects are not of it.
     void setOutdated(bool isOutdated);
 
-    void add(); // a form for one
-    void addGrid(); // a form for many
+    /// a form for one
+    void add();
+    /// a form for many
+    void addGrid();
     void cloneChosen();
     void editChosen();
-    void pauseChosen(); // or resumes them, where all are paused
+    /// or resumes them, where all are paused
+    void pauseChosen();
     void pinChosen();
     void removeChosen();
     void moveChosen(int by);
 
     [[nodiscard]] JobList *list() const { return m_list; }
     [[nodiscard]] JobListModel *model() const { return m_model; }
-    [[nodiscard]] StrategyRow *row(const std::string &group) const; // nullptr where there is none
-    [[nodiscard]] JobSheet *sheet() const; // that is open; else null
+    /// nullptr where there is none
+    [[nodiscard]] StrategyRow *row(const std::string &group) const;
+    /// that is open; else null
+    [[nodiscard]] JobSheet *sheet() const;
     [[nodiscard]] TextLine *sentenceLine() const { return m_sentence; }
     [[nodiscard]] TextLine *factsLine() const { return m_facts; }
     [[nodiscard]] JobOffers *offers() const { return m_offers; }
@@ -68,8 +75,10 @@ Q_SIGNALS:
     void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCancelled();
     void watched(bool isWatched);
-    void jobPicked(int job); // it is to stand out elsewhere; -1: none is
-    void comparisonRequested(); // of all schedulers, side by side
+    /// it is to stand out elsewhere; -1: none is
+    void jobPicked(int job);
+    /// of all schedulers, side by side
+    void comparisonRequested();
 
 protected:
     void showEvent(QShowEvent *event) override;
@@ -82,11 +91,13 @@ private:
     void wire();
     void refresh();
     void showSentence(const JobSummary &summary);
-    void showChosen(); // facts of the current job, and which buttons make sense
+    /// facts of the current job, and which buttons make sense
+    void showChosen();
     void showEffects();
     void commit(const JobEdit &edit, int choose = -1);
     void setSteps(int row, int minibatches, int epochs);
-    [[nodiscard]] std::vector<int> chosenWith(int row) const; // all that are chosen, where the row is one of them
+    /// all that are chosen, where the row is one of them
+    [[nodiscard]] std::vector<int> chosenWith(int row) const;
     void openMenu(QPoint globalPos);
     template <class Sheet> Sheet *opened(Sheet *sheet);
     [[nodiscard]] Job startingJob() const;

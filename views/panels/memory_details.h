@@ -25,12 +25,16 @@ class MemoryDetails : public QWidget {
 public:
     explicit MemoryDetails(QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan); // the document's: advice on another plan cannot be applied
+    /// the document's: advice on another plan cannot be applied
+    void setPlan(PlanPtr plan);
     void setEvaluation(EvaluationPtr evaluation);
     void setAdvice(MemoryAdvicePtr advice);
-    void setStage(int stage); // -1: the fullest
-    void setStale(bool isStale); // what fills the GPU is of an older plan
-    void setOutdated(bool isOutdated); // the window shows another plan than the one that is advised on
+    /// -1: the fullest
+    void setStage(int stage);
+    /// what fills the GPU is of an older plan
+    void setStale(bool isStale);
+    /// the window shows another plan than the one that is advised on
+    void setOutdated(bool isOutdated);
 
     /// What to do about the memory of the plan as it is: the steps that make it fit, or headroom suggestions.
     [[nodiscard]] QWidget *advice() const;
@@ -39,9 +43,11 @@ public:
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    void editPreviewed(trainyard::PlanPtr next, QString text); // the pointer rests on a button
+    /// the pointer rests on a button
+    void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCancelled();
-    void watched(bool isWatched); // whether anyone can see it
+    /// whether anyone can see it
+    void watched(bool isWatched);
 
 protected:
     void showEvent(QShowEvent *event) override;
@@ -51,7 +57,8 @@ private:
     void refresh();
     void showAdvice();
     void showOffers(bool isApplicable);
-    [[nodiscard]] bool fits() const; // as evaluated; true where nothing is known
+    /// as evaluated; true where nothing is known
+    [[nodiscard]] bool fits() const;
 
     PlanPtr m_plan;
     EvaluationPtr m_evaluation;

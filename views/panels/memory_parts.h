@@ -12,7 +12,8 @@ class MemoryParts : public QWidget {
     Q_OBJECT
 public:
     explicit MemoryParts(QWidget *parent = nullptr);
-    void setStage(StageMemory stage); // capacity 0: nothing is known
+    /// capacity 0: nothing is known
+    void setStage(StageMemory stage);
     void setDimmed(bool isDimmed);
 
     /// A part a line with its bytes.

@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-inline constexpr double kStaleOpacity = 0.45; // of what is told of an earlier plan
+/// of what is told of an earlier plan
+inline constexpr double kStaleOpacity = 0.45;
 
 class NumberCard : public QAbstractButton {
     Q_OBJECT
@@ -42,7 +43,8 @@ private:
     QString m_name, m_shortName, m_definition, m_detail, m_value, m_difference;
     Ink m_ink = Ink::Text, m_differenceInk = Ink::Muted;
     bool m_stale = false;
-    bool m_showsFocus = false; // reached by the keyboard
+    /// reached by the keyboard
+    bool m_showsFocus = false;
 };
 
 } // namespace trainyard

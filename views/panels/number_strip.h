@@ -19,9 +19,12 @@ class NumberStrip : public QWidget {
 public:
     explicit NumberStrip(QWidget *parent = nullptr);
 
-    void setEvaluation(EvaluationPtr evaluation); // null: every card shows a dash
-    void setBaseline(EvaluationPtr baseline); // null: no differences
-    void setStale(bool stale); // numbers are of an older plan: dimmed
+    /// null: every card shows a dash
+    void setEvaluation(EvaluationPtr evaluation);
+    /// null: no differences
+    void setBaseline(EvaluationPtr baseline);
+    /// numbers are of an older plan: dimmed
+    void setStale(bool stale);
     [[nodiscard]] const std::vector<NumberCard *> &cards() const { return m_cards; }
     /// Name, value and difference of every card, one a line, tab-separated.
     [[nodiscard]] QString toTsv() const;

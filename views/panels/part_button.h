@@ -26,7 +26,8 @@ protected:
 private:
     std::vector<BreakdownPart> m_parts;
     bool m_isDimmed = false;
-    bool m_showsFocus = false; // only where the keyboard brought it
+    /// only where the keyboard brought it
+    bool m_showsFocus = false;
 };
 
 } // namespace trainyard

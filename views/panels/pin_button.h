@@ -17,7 +17,8 @@ public:
 
 protected:
     void paintEvent(QPaintEvent *event) override;
-    bool eventFilter(QObject *watched, QEvent *event) override; // of the row
+    /// of the row
+    bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
     void place();

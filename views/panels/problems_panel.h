@@ -22,7 +22,8 @@ public:
 
     /// What each fix would do, as far as it is known.
     void setEffects(EffectTablePtr effects);
-    void setPlan(PlanPtr plan); // the document's: fixes of another plan cannot be applied
+    /// the document's: fixes of another plan cannot be applied
+    void setPlan(PlanPtr plan);
     void setEvaluation(EvaluationPtr evaluation);
     /// The plan could not be evaluated at all: shown as blocking problems.
     void setErrors(const Errors &errors);
@@ -33,7 +34,8 @@ public:
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    void editPreviewed(trainyard::PlanPtr next, QString text); // the pointer rests on a fix
+    /// the pointer rests on a fix
+    void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCancelled();
 
 private:
@@ -51,14 +53,16 @@ private:
         PlanPtr plan;
         TextLine *change, *because;
     };
-    std::vector<FixLine> m_fixes; // those that are listed
+    /// those that are listed
+    std::vector<FixLine> m_fixes;
 
     PlanPtr m_plan;
     EffectTablePtr m_effects;
     EvaluationPtr m_evaluation;
     Errors m_errors;
     bool m_isOutdated = false;
-    bool m_previewing = false; // the pointer rests on a fix: its own effect must not take the button away
+    /// the pointer rests on a fix: its own effect must not take the button away
+    bool m_previewing = false;
     QVBoxLayout *m_list;
 };
 

@@ -23,7 +23,8 @@ struct ShareSegment {
 /// The end of the first segment, as a value of its own: samples, or a share.
 struct ShareHandle {
     double value = 0, least = 0, most = 1, step = 1;
-    double unit = 1; // amount of the bar for a value of 1
+    /// amount of the bar for a value of 1
+    double unit = 1;
     bool operator==(const ShareHandle &) const = default;
 };
 
@@ -42,14 +43,17 @@ public:
     [[nodiscard]] bool isDragging() const { return m_isDragging; }
     /// Where the handle is, in pixels from the left.
     [[nodiscard]] int handleX() const;
-    [[nodiscard]] double amount() const; // of all segments together
+    /// of all segments together
+    [[nodiscard]] double amount() const;
     [[nodiscard]] QSize sizeHint() const override;
 
 Q_SIGNALS:
-    void dragged(double value); // while the button is down; in whole steps
+    /// while the button is down; in whole steps
+    void dragged(double value);
     void dropped(double value);
     void cancelled();
-    void stepped(double value); // by a key
+    /// by a key
+    void stepped(double value);
     void unpinAsked();
 
 protected:
@@ -70,8 +74,10 @@ private:
     std::vector<ShareSegment> m_segments;
     std::optional<ShareHandle> m_handle;
     double m_full = 1, m_room = 0;
-    double m_grip = 0; // from the handle to where the hand took it, pixels
-    double m_before = 0; // value as the drag began
+    /// from the handle to where the hand took it, pixels
+    double m_grip = 0;
+    /// value as the drag began
+    double m_before = 0;
     bool m_isPinned = false, m_isDimmed = false, m_isDragging = false, m_isHot = false;
 };
 

@@ -23,10 +23,13 @@ class SharingComparison : public QWidget {
 public:
     explicit SharingComparison(QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan); // the document's
-    void setEvaluation(const EvaluationPtr &evaluation); // of the document's plan: what the others are compared with
+    /// the document's
+    void setPlan(PlanPtr plan);
+    /// of the document's plan: what the others are compared with
+    void setEvaluation(const EvaluationPtr &evaluation);
     void setTable(BaselineTablePtr table);
-    void compare(); // as the button does
+    /// as the button does
+    void compare();
     [[nodiscard]] bool isComparing() const { return m_isComparing; }
     [[nodiscard]] HoverButton *compareButton() const { return m_compare; }
     [[nodiscard]] const std::vector<BaselineRow *> &rows() const { return m_rows; }
@@ -36,7 +39,8 @@ Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
     void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCancelled();
-    void watched(bool isWatched); // someone has asked and can see it
+    /// someone has asked and can see it
+    void watched(bool isWatched);
 
 protected:
     void showEvent(QShowEvent *event) override;
@@ -49,9 +53,11 @@ private:
 
     PlanPtr m_plan;
     BaselineTablePtr m_table;
-    double m_now = 0; // seconds of the plan's iteration
+    /// seconds of the plan's iteration
+    double m_now = 0;
     bool m_isComparing = false;
-    int m_open = -1; // -1: the fastest
+    /// -1: the fastest
+    int m_open = -1;
     HoverButton *m_compare;
     TextLine *m_note;
     QWidget *m_header;

@@ -10,14 +10,20 @@
 namespace trainyard {
 
 struct StrategyEntry {
-    enum class Control { List, Switch, Number, Field, File }; // Number: a list in which any number can be typed
-    const char *section; // nullptr: the same as before
-    EffectFocus focus; // what its effect is on, beside the iteration
-    std::string group; // of the alternatives
+    /// Number: a list in which any number can be typed
+    enum class Control { List, Switch, Number, Field, File };
+    /// nullptr: the same as before
+    const char *section;
+    /// what its effect is on, beside the iteration
+    EffectFocus focus;
+    /// of the alternatives
+    std::string group;
     const KeyRow *row;
     Control control;
-    bool isPart; // of the one above
-    bool isAdvanced; // folded away until someone asks for it
+    /// of the one above
+    bool isPart;
+    /// folded away until someone asks for it
+    bool isAdvanced;
 };
 
 [[nodiscard]] const std::vector<StrategyEntry> &strategyEntries();

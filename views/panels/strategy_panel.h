@@ -33,14 +33,17 @@ public:
     explicit StrategyPanel(const Catalogue &catalogue, QWidget *parent = nullptr);
 
     void setPlan(PlanPtr plan);
-    void setEvaluation(EvaluationPtr evaluation); // what "auto" came to, and a model read from a file
+    /// what "auto" came to, and a model read from a file
+    void setEvaluation(EvaluationPtr evaluation);
     void setEffects(EffectTablePtr effects);
     /// Another plan than this panel's is shown in the window: what stands here about effects must look it.
     void setOutdated(bool isOutdated);
-    [[nodiscard]] StrategyRow *row(const std::string &group) const; // nullptr where the panel has none
+    /// nullptr where the panel has none
+    [[nodiscard]] StrategyRow *row(const std::string &group) const;
     /// Keys that the planner keeps, of which each control shows its own.
     void setPins(const std::set<std::string> &keys);
-    [[nodiscard]] PinButton *pin(const std::string &key) const; // nullptr where the panel has none
+    /// nullptr where the panel has none
+    [[nodiscard]] PinButton *pin(const std::string &key) const;
     /// The key whose control has the keyboard; empty: none.
     [[nodiscard]] std::string focusedKey() const;
     /// Brings the section of a group to the top and keeps it there until someone scrolls.
@@ -59,7 +62,8 @@ private:
     struct Section {
         SectionTitle *title;
         std::vector<std::pair<const StrategyEntry *, QWidget *>> rows;
-        QToolButton *more = nullptr; // unfolds the advanced ones
+        /// unfolds the advanced ones
+        QToolButton *more = nullptr;
     };
     void addRows();
     [[nodiscard]] QToolButton *makeFold(QWidget *parent);
@@ -74,18 +78,22 @@ private:
     const Catalogue &m_catalogue;
     ScrollAnchor *m_anchor = nullptr;
     PlanPtr m_plan;
-    std::pair<PlanPtr, bool> m_listedFor; // the plan whose alternatives the rows have, and whether its model was known
+    /// the plan whose alternatives the rows have, and whether its model was known
+    std::pair<PlanPtr, bool> m_listedFor;
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     bool m_isOutdated = false;
-    bool m_needsEffects = true; // rows or effects have changed since they were shown
+    /// rows or effects have changed since they were shown
+    bool m_needsEffects = true;
     bool m_showsOld = false;
     std::vector<Section> m_sections;
     std::vector<StrategyRow *> m_rows;
     std::vector<NumberRow *> m_numbers;
-    std::vector<std::pair<std::string, PinButton *>> m_pins; // by key
+    /// by key
+    std::vector<std::pair<std::string, PinButton *>> m_pins;
     FileRow *m_trace = nullptr;
-    TextLine *m_served = nullptr, *m_offloaded = nullptr, *m_exchanged = nullptr; // what comes of a switch that is on
+    /// what comes of a switch that is on
+    TextLine *m_served = nullptr, *m_offloaded = nullptr, *m_exchanged = nullptr;
 };
 
 } // namespace trainyard

@@ -23,8 +23,10 @@ public:
     using Control = StrategyEntry::Control;
     StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent = nullptr);
 
-    void setAlternatives(std::vector<Alternative> alternatives); // the values, current one included
-    void setReached(const QString &reached); // what "auto" came to ("8"), shown behind it
+    /// the values, current one included
+    void setAlternatives(std::vector<Alternative> alternatives);
+    /// what "auto" came to ("8"), shown behind it
+    void setReached(const QString &reached);
     void setEffects(const EffectTable *effects, bool stale);
     [[nodiscard]] const QString &group() const { return m_group; }
     [[nodiscard]] const std::vector<Alternative> &alternatives() const { return m_alternatives; }
@@ -36,7 +38,8 @@ Q_SIGNALS:
     void chosen(trainyard::PlanPtr next, QString text);
     void previewed(trainyard::PlanPtr next, QString text);
     void previewEnded();
-    void typed(int number); // one that the list may not have
+    /// one that the list may not have
+    void typed(int number);
 
 protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
@@ -50,7 +53,8 @@ private:
     [[nodiscard]] bool isSameList(const std::vector<Alternative> &other) const;
     void fillControl();
     void showEffect(const EffectTable *effects);
-    struct Value; // one that can be chosen, with its effect
+    /// one that can be chosen, with its effect
+    struct Value;
     [[nodiscard]] std::optional<Value> value(const Alternative &alternative, const EffectTable *effects) const;
     [[nodiscard]] EffectText words(const Value &value, const EffectTable &effects) const;
     [[nodiscard]] QString sentence(const Value &value, const EffectTable &effects) const;

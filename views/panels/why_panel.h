@@ -21,18 +21,23 @@ class WhyPanel : public QWidget {
 public:
     explicit WhyPanel(QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan); // the document's: effects of another plan cannot be applied
+    /// the document's: effects of another plan cannot be applied
+    void setPlan(PlanPtr plan);
     void setEvaluation(EvaluationPtr evaluation);
     void setEffects(EffectTablePtr effects);
-    void setChosen(std::vector<BreakdownPart> parts); // that the timeline points at
-    void setStale(bool stale); // where the time goes is of an older plan
-    void setOutdated(bool isOutdated); // the window shows another plan than the one whose parts are listed
+    /// that the timeline points at
+    void setChosen(std::vector<BreakdownPart> parts);
+    /// where the time goes is of an older plan
+    void setStale(bool stale);
+    /// the window shows another plan than the one whose parts are listed
+    void setOutdated(bool isOutdated);
     /// The parts of the iteration, then the better parts with their effects and reasons.
     [[nodiscard]] QString toTsv() const;
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    void editPreviewed(trainyard::PlanPtr next, QString text); // the pointer rests on an Apply button
+    /// the pointer rests on an Apply button
+    void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCancelled();
     /// Where their seconds are is to be shown; none: no longer.
     void partsChosen(const std::vector<trainyard::BreakdownPart> &parts);
@@ -48,7 +53,8 @@ private:
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     bool m_isOutdated = false;
-    bool m_isPreviewing = false; // rows stay what the pointer was put on until it leaves
+    /// rows stay what the pointer was put on until it leaves
+    bool m_isPreviewing = false;
     TextLine *m_heading, *m_path, *m_empty, *m_experts;
     BreakdownBar *m_bar;
     QVBoxLayout *m_list, *m_retiredList;

@@ -21,13 +21,15 @@ public:
     explicit WorkloadEditor(const Catalogue &catalogue, QWidget *parent = nullptr);
 
     void setPlan(PlanPtr plan);
-    void setEvaluation(EvaluationPtr evaluation); // the resolved model, for the derived line
+    /// the resolved model, for the derived line
+    void setEvaluation(EvaluationPtr evaluation);
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
     /// "From config.json…" was chosen: whoever asks for files makes the file's model that of the plan.
     void configRequested();
-    void jobsRequested(); // to see what the plan trains instead
+    /// to see what the plan trains instead
+    void jobsRequested();
 
 private:
     void addFields();
@@ -46,7 +48,8 @@ private:
     QSpinBox *m_sequence, *m_globalBatch, *m_microBatch;
     QLineEdit *m_tokens;
     TextLine *m_derived;
-    QWidget *m_fields, *m_aside; // m_aside: there are jobs
+    /// m_aside: there are jobs
+    QWidget *m_fields, *m_aside;
 };
 
 } // namespace trainyard

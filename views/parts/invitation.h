@@ -20,10 +20,13 @@ public:
     struct Words {
         QString accessibleName, title, about;
         std::vector<Kind> kinds;
-        int nameWidth; // pixels, of the column of their names
+        /// pixels, of the column of their names
+        int nameWidth;
         bool wrapsKinds = false;
-        QString begin, other; // the buttons
-        QString below = {}; // them
+        /// the buttons
+        QString begin, other;
+        /// them
+        QString below = {};
     };
     explicit Invitation(const Words &words, QWidget *parent = nullptr);
 

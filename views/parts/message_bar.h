@@ -18,10 +18,13 @@ struct Message {
         QString text;
         std::function<void()> run;
     };
-    QString kind; // "recovery", "disk", "open": one of each at a time
+    /// "recovery", "disk", "open": one of each at a time
+    QString kind;
     Tone tone = Tone::Info;
-    QString text; // one sentence
-    QString details; // further lines, shown as tooltip and below where there are few
+    /// one sentence
+    QString text;
+    /// further lines, shown as tooltip and below where there are few
+    QString details;
     std::vector<Answer> answers;
 };
 

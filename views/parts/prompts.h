@@ -19,8 +19,10 @@ public:
     virtual QString planToOpen(QWidget *parent, const QString &folder) = 0;
     virtual QString planToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual QString configToOpen(QWidget *parent, const QString &folder) = 0;
-    virtual QString rowsToOpen(QWidget *parent, const QString &folder) = 0; // of a validation
-    virtual QStringList runToOpen(QWidget *parent, const QString &title, const QString &folder) = 0; // files
+    /// of a validation
+    virtual QString rowsToOpen(QWidget *parent, const QString &folder) = 0;
+    /// files
+    virtual QStringList runToOpen(QWidget *parent, const QString &title, const QString &folder) = 0;
     virtual QString runFolderToOpen(QWidget *parent, const QString &title, const QString &folder) = 0;
     /// What is taken away from a plan; `filter` as file dialogs write it: "Pages (*.html)".
     virtual QString fileToSave(

@@ -26,7 +26,8 @@ protected:
     static void paintDetail(QPainter &painter, const QRect &line, Qt::Alignment end, const QString &text);
 
 private:
-    int m_height; // pixels
+    /// pixels
+    int m_height;
 };
 
 } // namespace trainyard

@@ -26,9 +26,12 @@ public:
     void refresh();
     [[nodiscard]] int row() const { return m_row; }
     [[nodiscard]] QString title() const;
-    [[nodiscard]] QString reason() const; // why it is out; empty of what is feasible
-    [[nodiscard]] QString world() const; // where there are scenarios: which one decides
-    [[nodiscard]] QString fact(const QString &name) const; // of the candidate; empty where it is not told
+    /// why it is out; empty of what is feasible
+    [[nodiscard]] QString reason() const;
+    /// where there are scenarios: which one decides
+    [[nodiscard]] QString world() const;
+    /// of the candidate; empty where it is not told
+    [[nodiscard]] QString fact(const QString &name) const;
 
     QPushButton *const tryIt, *const adopt;
     StepList *const steps;

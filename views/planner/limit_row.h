@@ -17,7 +17,8 @@ public:
         QString name, unit, none, help;
         double most = 1e9;
         int decimals = 0;
-        double least = 0; // of a number that is a limit; below it, none
+        /// of a number that is a limit; below it, none
+        double least = 0;
     };
     explicit LimitRow(const Kind &kind, QWidget *parent = nullptr);
 
@@ -26,10 +27,12 @@ public:
     [[nodiscard]] std::optional<double> limit() const;
 
 Q_SIGNALS:
-    void edited(); // by a person
+    /// by a person
+    void edited();
 
 private:
-    double m_none; // the value that says none
+    /// the value that says none
+    double m_none;
 };
 
 } // namespace trainyard

@@ -28,7 +28,8 @@ public:
     /// In the order of the plan's datacenters, and of PlanSearch::scenarios().
     [[nodiscard]] const std::vector<QCheckBox *> &datacenters() const { return m_datacenters; }
     [[nodiscard]] const std::vector<QCheckBox *> &scenarios() const { return m_scenarios; }
-    [[nodiscard]] QWidget *pinRow(const std::string &key) const; // null where it is not fixed
+    /// null where it is not fixed
+    [[nodiscard]] QWidget *pinRow(const std::string &key) const;
 
 private:
     void arrange();
@@ -44,7 +45,8 @@ private:
     QVBoxLayout *m_placesList, *m_scenariosList, *m_pinsList;
     TextLine *m_noPins;
     QWidget *m_robustnessRow;
-    PlanPtr m_listedFor; // the plan whose datacenters and worlds are listed
+    /// the plan whose datacenters and worlds are listed
+    PlanPtr m_listedFor;
     std::set<std::string> m_listedPins;
     bool m_isFilling = false;
 };

@@ -29,7 +29,8 @@ class PlannerPage : public QWidget {
 public:
     explicit PlannerPage(PlanSearch &search, QWidget *parent = nullptr);
 
-    QPushButton *const back, *const exportCsv, *const run, *const invite; // run: Start, Stop, Search again
+    /// run: Start, Stop, Search again
+    QPushButton *const back, *const exportCsv, *const run, *const invite;
     QToolButton *const picture;
     PlannerForm *const form;
     SearchScatter *const scatter;
@@ -60,11 +61,13 @@ private:
     [[nodiscard]] QWidget *makeTables();
     void wire();
     void choose(int row);
-    void chooseOnPurpose(int row); // by a person
+    /// by a person
+    void chooseOnPurpose(int row);
     void markBest(int row);
     void tryRow(int row);
     void adoptRow(int row);
-    [[nodiscard]] QString textOf(int row) const; // what undo calls it
+    /// what undo calls it
+    [[nodiscard]] QString textOf(int row) const;
     /// A frame shows only what more rows may have changed.
     void showRows(bool isFrame);
     void showTables(bool isFrame);
@@ -81,11 +84,14 @@ private:
     QStackedLayout *m_middle = nullptr;
     TabbedCard *m_tables = nullptr;
     TextTableModel *m_bestModel, *m_leftOutModel;
-    QTimer m_frame; // rows are shown as often as the eye sees, however often they come
+    /// rows are shown as often as the eye sees, however often they come
+    QTimer m_frame;
     std::vector<std::size_t> m_shownBest;
-    bool m_isAnew = true; // the rows are those of another search
+    /// the rows are those of another search
+    bool m_isAnew = true;
     bool m_isMarking = false;
-    std::optional<std::uint64_t> m_chosen; // by a person: the number of a candidate
+    /// by a person: the number of a candidate
+    std::optional<std::uint64_t> m_chosen;
 };
 
 } // namespace trainyard

@@ -9,7 +9,8 @@
 namespace trainyard {
 
 struct AxisRange {
-    double from = 1, to = 10; // positive
+    /// positive
+    double from = 1, to = 10;
 
     [[nodiscard]] bool operator==(const AxisRange &) const = default;
     [[nodiscard]] bool has(double value) const { return value >= from && value <= to; }
@@ -23,13 +24,16 @@ struct AxisRange {
 };
 
 struct ScatterFrame {
-    QRectF area; // of the widget, without labels, the gutter included
-    double gutter = 0; // its width
+    /// of the widget, without labels, the gutter included
+    QRectF area;
+    /// its width
+    double gutter = 0;
     AxisRange price, time;
 
     [[nodiscard]] bool operator==(const ScatterFrame &) const = default;
     [[nodiscard]] QRectF plane() const { return area.adjusted(gutter, 0, 0, 0); }
-    [[nodiscard]] double xOf(double usd) const; // in the middle of the gutter where it is not above 0
+    /// in the middle of the gutter where it is not above 0
+    [[nodiscard]] double xOf(double usd) const;
     [[nodiscard]] double yOf(double seconds) const;
     [[nodiscard]] double usdAt(double x) const;
     [[nodiscard]] double secondsAt(double y) const;

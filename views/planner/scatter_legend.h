@@ -14,7 +14,8 @@ class ScatterLegend : public QWidget {
     Q_OBJECT
 public:
     explicit ScatterLegend(QWidget *parent = nullptr);
-    void setCounts(const std::array<std::size_t, 5> &counts); // by RowState
+    /// by RowState
+    void setCounts(const std::array<std::size_t, 5> &counts);
     [[nodiscard]] QSize sizeHint() const override;
 
 protected:

@@ -26,7 +26,8 @@ public:
     void setMarks(std::optional<std::size_t> own, std::optional<std::size_t> best, std::vector<std::size_t> front);
     /// Rings a row; -1: none.
     void setCurrent(int row);
-    void setFaded(bool isFaded); // the rows are of an earlier plan
+    /// the rows are of an earlier plan
+    void setFaded(bool isFaded);
     /// Said where there is nothing to draw.
     void setEmptyText(const QString &text);
     /// What the tooltip says of a row, as rich text.
@@ -36,9 +37,12 @@ public:
     [[nodiscard]] std::size_t points() const { return m_points.size(); }
     /// Where a row is, in pixels; nothing where it is not in sight.
     [[nodiscard]] std::optional<QPointF> positionOf(int row) const;
-    [[nodiscard]] int nearest(QPointF position) const; // -1: none within reach
-    void fit(); // to what matters: the candidates around the best
-    void showAll(); // to every candidate
+    /// -1: none within reach
+    [[nodiscard]] int nearest(QPointF position) const;
+    /// to what matters: the candidates around the best
+    void fit();
+    /// to every candidate
+    void showAll();
     [[nodiscard]] QString toTsv() const;
 
 Q_SIGNALS:
@@ -60,15 +64,18 @@ protected:
 
 private:
     struct Point {
-        double usd = 0, seconds = 0; // usd 0: not known
-        double usdLog = 0, secondsLog = 0; // of those above 0
+        /// usd 0: not known
+        double usd = 0, seconds = 0;
+        /// of those above 0
+        double usdLog = 0, secondsLog = 0;
         RowState state = RowState::Outdone;
     };
     enum class Span { Near, All };
 
     void place(Span span);
     void setFrame(AxisRange price, AxisRange time);
-    void layOut(); // area and gutter
+    /// area and gutter
+    void layOut();
     void hover(QPointF position);
     void choose(int row);
     void paintAxes(QPainter &painter) const;
@@ -85,14 +92,19 @@ private:
     QString m_empty;
     std::function<QString(int)> m_describe;
     ScatterFrame m_frame;
-    bool m_isPlaced = false; // by a person: it does not follow the points
+    /// by a person: it does not follow the points
+    bool m_isPlaced = false;
     bool m_isFaded = false;
     QPointF m_pressed, m_last;
     bool m_isPanning = false;
-    std::array<QImage, 2> m_layers; // what matters little below what does
-    std::array<QImage, 5> m_sprites; // by state
-    std::size_t m_drawn = 0; // points that the layers have
-    std::size_t m_beyond = 0; // of those, out of sight
+    /// what matters little below what does
+    std::array<QImage, 2> m_layers;
+    /// by state
+    std::array<QImage, 5> m_sprites;
+    /// points that the layers have
+    std::size_t m_drawn = 0;
+    /// of those, out of sight
+    std::size_t m_beyond = 0;
 };
 
 } // namespace trainyard

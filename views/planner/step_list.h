@@ -31,7 +31,8 @@ public:
 
     /// Of a row; -1: none.
     void setRow(int row);
-    [[nodiscard]] std::vector<SearchStepRow *> steps() const; // those in sight
+    /// those in sight
+    [[nodiscard]] std::vector<SearchStepRow *> steps() const;
     [[nodiscard]] QString toTsv() const;
 
 Q_SIGNALS:

@@ -22,15 +22,19 @@ namespace trainyard {
 
 struct WanFlow { // one direction of one link
     int link = 0;
-    int direction = 0; // 0: between[0] → between[1]
-    std::string name; // "Oregon → Iowa"
+    /// 0: between[0] → between[1]
+    int direction = 0;
+    /// "Oregon → Iowa"
+    std::string name;
     double capacityGbps = 0;
-    std::vector<double> gbps; // mean of each bucket; times the bucket it adds up to the bytes of the metrics
+    /// mean of each bucket; times the bucket it adds up to the bytes of the metrics
+    std::vector<double> gbps;
     struct Turn {
         int member = 0;
         std::vector<double> gbps;
     }; // of a cell
-    std::vector<Turn> turns; // where pipelines take turns: the part of each, which add up to the above
+    /// where pipelines take turns: the part of each, which add up to the above
+    std::vector<Turn> turns;
 };
 /// Directions that carry anything. The bytes of a direction are spread evenly over the time of its transfers: spans of
 /// WAN tracks, or where there are none (data parallel across datacenters) the gradient reductions.

@@ -14,7 +14,8 @@ class QCPItemStraightLine;
 
 namespace trainyard {
 
-inline constexpr int kMostInTooltip = 12, kMostInLegend = 8; // curves
+/// curves
+inline constexpr int kMostInTooltip = 12, kMostInLegend = 8;
 
 class CurvePlot : public QWidget {
     Q_OBJECT
@@ -36,9 +37,11 @@ public:
 
     [[nodiscard]] virtual bool hasTimeAxis() const { return true; }
     [[nodiscard]] virtual bool hasStages() const { return false; }
-    [[nodiscard]] virtual QString note() const = 0; // one line beside the tabs
+    /// one line beside the tabs
+    [[nodiscard]] virtual QString note() const = 0;
     [[nodiscard]] virtual std::vector<LegendEntry> legend() const = 0;
-    [[nodiscard]] virtual QString toTsv() const = 0; // with a header line
+    /// with a header line
+    [[nodiscard]] virtual QString toTsv() const = 0;
     /// Where the pointer is in another chart, as a line; kNoCursor: no line.
     void showCursor(qint64 time);
     static constexpr qint64 kNoCursor = -1;
@@ -50,8 +53,10 @@ public:
 
 Q_SIGNALS:
     void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
-    void refreshed(); // note and legend may be different
-    void cursorMoved(qint64 time); // the pointer's, in nanoseconds; kNoCursor where it left
+    /// note and legend may be different
+    void refreshed();
+    /// the pointer's, in nanoseconds; kNoCursor where it left
+    void cursorMoved(qint64 time);
     void enlargeRequested();
 
 protected:
@@ -68,10 +73,14 @@ protected:
     [[nodiscard]] int stage() const { return m_stage; }
     /// Buckets of the whole iteration such that one is about a pixel of what is in sight.
     [[nodiscard]] int buckets() const;
-    [[nodiscard]] double seconds() const; // of the iteration
-    [[nodiscard]] QString stageName(int stage) const; // "stage 4"; of a plan with jobs "GPU 3"
-    [[nodiscard]] int axisHeight() const; // pixels
-    void markDirty(); // what is drawn is another now; drawn once, when control is back
+    /// of the iteration
+    [[nodiscard]] double seconds() const;
+    /// "stage 4"; of a plan with jobs "GPU 3"
+    [[nodiscard]] QString stageName(int stage) const;
+    /// pixels
+    [[nodiscard]] int axisHeight() const;
+    /// what is drawn is another now; drawn once, when control is back
+    void markDirty();
 
     void showEvent(QShowEvent *event) override;
     void changeEvent(QEvent *event) override;
@@ -93,7 +102,8 @@ private:
     QCustomPlot *m_plot;
     QCPItemStraightLine *m_crosshair;
     EvaluationPtr m_evaluation;
-    Nanoseconds m_from = 0, m_to = 0; // empty: the whole iteration
+    /// empty: the whole iteration
+    Nanoseconds m_from = 0, m_to = 0;
     int m_stage = -1, m_left = 64, m_right = 12;
     int m_drawnBuckets = 0;
     QPoint m_dragFrom;

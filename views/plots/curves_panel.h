@@ -50,7 +50,8 @@ public:
 Q_SIGNALS:
     void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
     void cursorMoved(qint64 time);
-    void enlargeRequested(bool enlarged); // whoever lays out hides the neighbours, or shows them again
+    /// whoever lays out hides the neighbours, or shows them again
+    void enlargeRequested(bool enlarged);
 
 protected:
     bool event(QEvent *event) override;
@@ -74,7 +75,8 @@ private:
     RokPlot *m_rok;
     JobProgressPlot *m_progress;
     bool m_isOfJobs = false;
-    QToolButton *m_back; // where the chart is enlarged
+    /// where the chart is enlarged
+    QToolButton *m_back;
     bool m_isEnlarged = false;
 };
 

@@ -13,17 +13,22 @@
 namespace trainyard {
 
 struct JobProgress {
-    int job = 0; // as Metrics::jobs counts them
+    /// as Metrics::jobs counts them
+    int job = 0;
     QString name;
-    std::vector<double> done; // share of its units that have ended at the end of each bucket of the whole time; 0..1
+    /// share of its units that have ended at the end of each bucket of the whole time; 0..1
+    std::vector<double> done;
 };
 /// Of jobs that run.
 [[nodiscard]] std::vector<JobProgress> jobProgress(const Evaluation &evaluation, int buckets);
 
 struct HostCurve {
-    QString name; // "Oregon, node 2"
-    double capacity = 0; // bytes; 0 where nobody states it
-    std::vector<MemoryPoint> points; // the highest of each of at most `buckets` slices
+    /// "Oregon, node 2"
+    QString name;
+    /// bytes; 0 where nobody states it
+    double capacity = 0;
+    /// the highest of each of at most `buckets` slices
+    std::vector<MemoryPoint> points;
 };
 [[nodiscard]] std::vector<HostCurve> hostCurves(const Evaluation &evaluation, int buckets);
 

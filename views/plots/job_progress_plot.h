@@ -24,8 +24,10 @@ protected:
     [[nodiscard]] QString describe(double x) const override;
 
 private:
-    [[nodiscard]] int steps() const; // buckets that so many jobs have room for
-    std::vector<JobProgress> m_progress; // as drawn
+    /// buckets that so many jobs have room for
+    [[nodiscard]] int steps() const;
+    /// as drawn
+    std::vector<JobProgress> m_progress;
     int m_job = JobSpans::kNone;
 };
 

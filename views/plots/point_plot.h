@@ -24,15 +24,18 @@ public:
     [[nodiscard]] int current() const { return m_current; }
     /// Where a mark is, in this widget's pixels; nothing where it is not drawn.
     [[nodiscard]] virtual std::optional<QPointF> positionOf(int point) const = 0;
-    [[nodiscard]] virtual int nearest(QPointF position) const = 0; // -1: none within reach
+    /// -1: none within reach
+    [[nodiscard]] virtual int nearest(QPointF position) const = 0;
     virtual void showAll() = 0;
 
 signals:
     void pointChosen(int point);
-    void pointActivated(int point); // double-clicked, or Enter
+    /// double-clicked, or Enter
+    void pointActivated(int point);
 
 protected:
-    static constexpr double kReach = 12; // pixels
+    /// pixels
+    static constexpr double kReach = 12;
 
     /// `ringSize`: pixels.
     PointPlot(double ringSize, QSize least, QWidget *parent);
@@ -58,7 +61,8 @@ private:
     void choose(int point);
 
     const double m_ringSize;
-    QCPItemEllipse *m_ring = nullptr; // the plot's
+    /// the plot's
+    QCPItemEllipse *m_ring = nullptr;
     QPoint m_pressed;
     int m_current = -1;
 };

@@ -13,7 +13,8 @@ class RokPlot : public CurvePlot {
 public:
     explicit RokPlot(QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan); // the document's: points of another plan cannot be adopted
+    /// the document's: points of another plan cannot be adopted
+    void setPlan(PlanPtr plan);
     void setCurves(RokCurvesPtr curves);
 
     [[nodiscard]] bool hasTimeAxis() const override { return false; }
@@ -26,7 +27,8 @@ public:
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    void watched(bool isWatched); // whether anyone can see it
+    /// whether anyone can see it
+    void watched(bool isWatched);
 
 protected:
     [[nodiscard]] QString emptyText() const override;
@@ -43,7 +45,8 @@ protected:
 private:
     [[nodiscard]] const std::vector<RokPoint> &points() const;
     [[nodiscard]] bool isOfThePlan() const;
-    [[nodiscard]] int pointAt(const QCustomPlot &plot, QPoint position) const; // -1: none near
+    /// -1: none near
+    [[nodiscard]] int pointAt(const QCustomPlot &plot, QPoint position) const;
     [[nodiscard]] int current() const;
     [[nodiscard]] QString describePoint(const RokPoint &point) const;
     void select(int index);
@@ -55,7 +58,8 @@ private:
 
     PlanPtr m_plan;
     RokCurvesPtr m_curves;
-    int m_selected = -1; // index into the points: under the pointer, or reached by keys
+    /// index into the points: under the pointer, or reached by keys
+    int m_selected = -1;
 };
 
 } // namespace trainyard

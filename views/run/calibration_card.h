@@ -27,7 +27,8 @@ public:
 
     void setPlan(const PlanPtr &plan);
     [[nodiscard]] const std::vector<CalibrationRow> &rows() const { return m_rows; }
-    [[nodiscard]] FactorRow *row(const std::string &id) const; // in sight; nullptr: none
+    /// in sight; nullptr: none
+    [[nodiscard]] FactorRow *row(const std::string &id) const;
     [[nodiscard]] QString summary() const;
 
     QPushButton *const learn, *const acceptAll;
@@ -46,7 +47,8 @@ private:
     const Shows m_shows;
     PlanPtr m_plan;
     std::vector<CalibrationRow> m_rows;
-    std::vector<FactorRow *> m_offered, m_kept; // hidden ones wait for more
+    /// hidden ones wait for more
+    std::vector<FactorRow *> m_offered, m_kept;
     TextLine *m_summary, *m_outdated;
     QWidget *m_titles;
     SectionTitle *m_keptTitle;

@@ -19,8 +19,10 @@ public:
     /// What stands in a line of the table: kind, plan, run, difference; the last line is the sum.
     struct Line {
         QString name, reference, measured, difference;
-        double seconds = 0; // the difference
-        QColor color; // none: the sum
+        /// the difference
+        double seconds = 0;
+        /// none: the sum
+        QColor color;
         QString meaning;
     };
     [[nodiscard]] const std::vector<Line> &lines() const { return m_lines; }
@@ -41,7 +43,8 @@ private:
     RunOverlayPtr m_overlay;
     std::vector<Line> m_lines;
     QString m_referenceName, m_measuredName;
-    double m_most = 0; // of the differences, seconds
+    /// of the differences, seconds
+    double m_most = 0;
 };
 
 } // namespace trainyard

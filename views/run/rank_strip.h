@@ -17,8 +17,10 @@ public:
 
     void setOverlay(const RunOverlayPtr &overlay, std::optional<int> chosen);
     [[nodiscard]] std::size_t cells() const { return m_cells.size(); }
-    [[nodiscard]] QRect cellOf(int rank) const; // of one that has a cell
-    [[nodiscard]] bool isMissing(int rank) const; // or has no cell
+    /// of one that has a cell
+    [[nodiscard]] QRect cellOf(int rank) const;
+    /// or has no cell
+    [[nodiscard]] bool isMissing(int rank) const;
 
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
     [[nodiscard]] int heightForWidth(int width) const override;
@@ -26,7 +28,8 @@ public:
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 signals:
-    void rankChosen(std::optional<int> rank); // empty: the slowest
+    /// empty: the slowest
+    void rankChosen(std::optional<int> rank);
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -40,11 +43,13 @@ private:
         State state = State::Recorded;
     };
     [[nodiscard]] QRect placeOf(int cell) const;
-    [[nodiscard]] const Cell *cellAt(QPoint position) const; // nullptr: none
+    /// nullptr: none
+    [[nodiscard]] const Cell *cellAt(QPoint position) const;
     [[nodiscard]] int cellSize(int width) const;
     [[nodiscard]] int columns(int width) const;
 
-    std::vector<Cell> m_cells; // by rank, ascending
+    /// by rank, ascending
+    std::vector<Cell> m_cells;
     std::optional<int> m_chosen;
 };
 

@@ -20,7 +20,8 @@ class RunBadge : public QWidget {
 public:
     explicit RunBadge(RunDocument &runs, QWidget *parent = nullptr);
 
-    QPushButton *const compare; // opens the page
+    /// opens the page
+    QPushButton *const compare;
     QToolButton *const closeRun;
     StepScrubber *const scrubber;
     [[nodiscard]] QString text() const;

@@ -38,12 +38,15 @@ public:
     /// In sight where no run is open, below what may be dropped.
     void addToInvitation(QWidget *content);
 
-    [[nodiscard]] QString toTsv() const; // the differences
+    /// the differences
+    [[nodiscard]] QString toTsv() const;
     void setPlanName(const QString &name);
-    void setFolded(bool isFolded); // the list of sources
+    /// the list of sources
+    void setFolded(bool isFolded);
 
     QPushButton *const back, *const exportCsv;
-    QToolButton *const run, *const picture, *const fold; // run: its menu is the window's
+    /// run: its menu is the window's
+    QToolButton *const run, *const picture, *const fold;
     StepScrubber *const scrubber;
     QComboBox *const ranks, *const quantity;
     DifferenceBars *const bars;
@@ -54,7 +57,8 @@ public:
     Invitation *const invitation;
     VerdictSection *const verdict;
     TabbedCard *const tabs;
-    [[nodiscard]] QString result() const; // the sentence about the step
+    /// the sentence about the step
+    [[nodiscard]] QString result() const;
 
 Q_SIGNALS:
     void closed();
@@ -69,14 +73,16 @@ private:
     [[nodiscard]] QWidget *makePlots();
     [[nodiscard]] QWidget *makeSources();
     void connectParts();
-    void showRun(); // another one
+    /// another one
+    void showRun();
     void showOverlay();
     void showStep();
     void showQuantity();
     void fillRanks();
     void fillQuantities();
     void fillQuantityNames();
-    void showUpdated(); // the run goes on
+    /// the run goes on
+    void showUpdated();
     void fillSources();
     void showOverview();
     void saveCsv();
@@ -84,7 +90,8 @@ private:
     RunDocument &m_runs;
     QString m_planName;
     std::size_t m_ranksListed = 0;
-    bool m_isOwed = false; // what a live run told while nobody looked
+    /// what a live run told while nobody looked
+    bool m_isOwed = false;
     TextLine *m_title, *m_overview, *m_result, *m_step, *m_rankLabel, *m_missing, *m_plotsEmpty, *m_stepTitle,
         *m_legend;
     TextLine *m_noSuspects;

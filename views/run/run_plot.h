@@ -20,7 +20,8 @@ public:
 
     /// Curves of one name: of the job, or of its ranks and hosts. They lie in `overlay` and in the reference's.
     void setCurves(const RunOverlayPtr &overlay, const std::string &name, const std::vector<RunCurve> &reference);
-    void setStep(std::optional<std::int64_t> number); // that the line marks
+    /// that the line marks
+    void setStep(std::optional<std::int64_t> number);
     /// Steps on the x axis, so that charts below each other agree; empty: those of the curves.
     void setRange(double from, double to);
 
@@ -51,21 +52,26 @@ private:
     void drawOutliers();
     void drawMarks();
     void drawPrediction(const RunCurve &main);
-    [[nodiscard]] QString referenceName() const; // of the run that it is compared with; "plan"
+    /// of the run that it is compared with; "plan"
+    [[nodiscard]] QString referenceName() const;
     void fitFigures();
     [[nodiscard]] const RunCurve *first() const;
-    [[nodiscard]] bool isOverTime() const; // its x axis has seconds, not steps
+    /// its x axis has seconds, not steps
+    [[nodiscard]] bool isOverTime() const;
     [[nodiscard]] std::optional<double> nearestStep(double x) const;
     void showFocus(bool has);
 
     QCustomPlot *m_plot;
     RunOverlayPtr m_overlay;
     std::string m_name;
-    std::vector<RunCurve> m_reference; // of this name
+    /// of this name
+    std::vector<RunCurve> m_reference;
     std::optional<std::int64_t> m_step;
     double m_from = 0, m_to = 0;
-    QPointer<RunPlot> m_other; // that it is aligned with
-    int m_left = 0; // pixels that its figures need
+    /// that it is aligned with
+    QPointer<RunPlot> m_other;
+    /// pixels that its figures need
+    int m_left = 0;
 };
 
 } // namespace trainyard

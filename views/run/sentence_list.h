@@ -19,9 +19,11 @@ public:
 
 private:
     Ink m_ink;
-    int m_size; // of the font, to the base
+    /// of the font, to the base
+    int m_size;
     QStringList m_sentences;
-    std::vector<TextLine *> m_lines; // hidden ones wait for more sentences
+    /// hidden ones wait for more sentences
+    std::vector<TextLine *> m_lines;
 };
 
 } // namespace trainyard

@@ -32,7 +32,8 @@ protected:
     StepEnabled stepEnabled() const override;
 
 private:
-    [[nodiscard]] int indexOf(int number) const; // the nearest
+    /// the nearest
+    [[nodiscard]] int indexOf(int number) const;
 
     RunPtr m_run;
     int m_index = -1;
@@ -42,7 +43,8 @@ private:
 class StepScrubber : public QWidget {
     Q_OBJECT
 public:
-    enum class Size { Full, Compact }; // compact: without typical and slowest
+    /// compact: without typical and slowest
+    enum class Size { Full, Compact };
     StepScrubber(RunDocument &runs, Size size, QWidget *parent = nullptr);
 
     QSlider *const slider;

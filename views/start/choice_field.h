@@ -14,7 +14,8 @@ class QListWidget;
 namespace trainyard {
 
 struct Choice {
-    QString id, label, detail; // detail: at the right, muted
+    /// detail: at the right, muted
+    QString id, label, detail;
 };
 
 class ChoiceField : public QLineEdit {
@@ -36,27 +37,32 @@ signals:
     void chosen(const QString &id, const QString &text);
 
 protected:
-    bool event(QEvent *event) override; // Tab takes the match before the focus moves on
+    /// Tab takes the match before the focus moves on
+    bool event(QEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
-    bool eventFilter(QObject *watched, QEvent *event) override; // of what it lies in: the list stays beside it
+    /// of what it lies in: the list stays beside it
+    bool eventFilter(QObject *watched, QEvent *event) override;
     void paintEvent(QPaintEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
     void focusOutEvent(QFocusEvent *event) override;
 
 private:
     void showMatches(const QString &pattern);
-    void showAll(); // the current choice among them
+    /// the current choice among them
+    void showAll();
     void fillList(const std::vector<const Choice *> &choices);
     void showList();
     void hideList();
     void placeList();
     void take(int row);
-    void settle(); // what was typed and not taken
+    /// what was typed and not taken
+    void settle();
     [[nodiscard]] const Choice *find(const QString &id) const;
 
     std::vector<Choice> m_choices;
-    QString m_freePattern, m_id, m_shown; // m_shown: the text of the current choice
+    /// m_shown: the text of the current choice
+    QString m_freePattern, m_id, m_shown;
     QPointer<QListWidget>
         m_list; // once shown a child of the window, above everything else, which may go before the field
 };

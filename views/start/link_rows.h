@@ -20,7 +20,8 @@ public:
     explicit LinkRows(QWidget *parent = nullptr);
 
     void setLinks(const std::vector<NewLink> &links, const Cluster &cluster);
-    [[nodiscard]] QList<QWidget *> fields() const; // in the order of Tab
+    /// in the order of Tab
+    [[nodiscard]] QList<QWidget *> fields() const;
 
 signals:
     void figuresTyped(int from, int to, const trainyard::NewLinkFigures &figures);
@@ -35,7 +36,8 @@ private:
     Row newRow();
     void addRow();
 
-    std::vector<Row> m_rows; // as many as there ever were; the last ones may be hidden
+    /// as many as there ever were; the last ones may be hidden
+    std::vector<Row> m_rows;
     std::size_t m_shown = 0;
     QVBoxLayout *m_layout;
 };

@@ -17,7 +17,8 @@ class TextLine;
 
 struct SheetParts {
     QVBoxLayout *sites;
-    QWidget *links, *linkSection; // the section holds the links, and hides where there are none
+    /// the section holds the links, and hides where there are none
+    QWidget *links, *linkSection;
     QWidget *model, *sequence, *batch;
     QPushButton *addSite, *config, *cancel, *create;
     TextLine *preview, *details;

@@ -39,7 +39,8 @@ public:
 signals:
     void created(const trainyard::PlanPtr &plan);
     void cancelled();
-    void fileDropped(const QString &path); // no model's config.json: whoever opens files knows what it is
+    /// no model's config.json: whoever opens files knows what it is
+    void fileDropped(const QString &path);
 
 protected:
     void hideEvent(QHideEvent *event) override;
@@ -53,7 +54,8 @@ private:
     void wire();
     void addSite(const NewSite &site);
     void removeSite(SiteRow *row);
-    void gather(); // from the rows, and what follows from it
+    /// from the rows, and what follows from it
+    void gather();
     void orderTabs();
     void showPreview();
     void useConfig(const QString &path);
@@ -61,7 +63,8 @@ private:
     void create();
     void finish();
     void cancel();
-    void stopCreating(); // nobody waits for a plan any more
+    /// nobody waits for a plan any more
+    void stopCreating();
 
     const Catalogue &m_catalogue;
     NewPlan m_given;
@@ -75,10 +78,12 @@ private:
     QSpinBox *m_sequence, *m_batch;
     QPushButton *m_addSite, *m_config, *m_cancel, *m_create;
     TextLine *m_preview, *m_details;
-    QTimer m_patience; // how long Create waits for a better split
+    /// how long Create waits for a better split
+    QTimer m_patience;
     bool m_isCreating = false;
     NewPlanSearch m_search;
-    BackgroundQueue m_queue; // last: its jobs use what is above
+    /// last: its jobs use what is above
+    BackgroundQueue m_queue;
 };
 
 } // namespace trainyard

@@ -21,9 +21,11 @@ public:
 
     [[nodiscard]] const NewSite &site() const { return m_site; }
     void setRemovable(bool removable);
-    void setNumber(int number); // of the row, for screen readers
+    /// of the row, for screen readers
+    void setNumber(int number);
     [[nodiscard]] ChoiceField *region() const { return m_region; }
-    [[nodiscard]] QList<QWidget *> fields() const; // in the order of Tab
+    /// in the order of Tab
+    [[nodiscard]] QList<QWidget *> fields() const;
 
 signals:
     void changed();

@@ -26,14 +26,17 @@ public:
 
 private:
     struct Pixel {
-        std::uint32_t weight = 0; // kWhole: one line
-        std::uint64_t red = 0, green = 0, blue = 0; // weighted sums
+        /// kWhole: one line
+        std::uint32_t weight = 0;
+        /// weighted sums
+        std::uint64_t red = 0, green = 0, blue = 0;
     };
     void cross(int x, double y, double reach, QRgb color, std::uint32_t count);
 
     QSize m_size;
     std::vector<Pixel> m_pixels;
-    std::vector<std::uint64_t> m_lines; // heights in quarters of a pixel, colour
+    /// heights in quarters of a pixel, colour
+    std::vector<std::uint64_t> m_lines;
 };
 
 } // namespace trainyard

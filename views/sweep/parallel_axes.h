@@ -20,12 +20,14 @@ class ParallelAxes : public QWidget {
     Q_OBJECT
 public:
     struct Brush {
-        double low = 0, high = 1; // of the axis, from 0 at its bottom to 1 at its top
+        /// of the axis, from 0 at its bottom to 1 at its top
+        double low = 0, high = 1;
         bool operator==(const Brush &) const = default;
     };
     /// More rows are drawn thinned; feasible ones, where there are no more of them, all.
     static constexpr std::size_t kMostLines = 20'000;
-    static constexpr std::size_t kMostWhileDragged = 4'000; // of a brush: each move draws all anew
+    /// of a brush: each move draws all anew
+    static constexpr std::size_t kMostWhileDragged = 4'000;
 
     /// The results outlive it.
     explicit ParallelAxes(const SweepResults &results, QWidget *parent = nullptr);
@@ -33,8 +35,10 @@ public:
     /// Columns of the results from left to right; brushes of others go.
     void setAxes(std::vector<int> columns);
     [[nodiscard]] const std::vector<int> &axes() const { return m_axes; }
-    void setColorColumn(int column); // -1: by whether it can run
-    void setCurrent(int row); // drawn on top; -1: none
+    /// -1: by whether it can run
+    void setColorColumn(int column);
+    /// drawn on top; -1: none
+    void setCurrent(int row);
     void setBrush(int column, std::optional<Brush> brush);
     void clearBrushes();
     [[nodiscard]] std::optional<Brush> brush(int column) const;
@@ -43,12 +47,14 @@ public:
     /// In pixels: where an axis stands, its name, and a value on it.
     [[nodiscard]] QPointF placeOf(int axis, double share) const;
     [[nodiscard]] QPointF nameOf(int axis) const;
-    [[nodiscard]] double shareOf(int column, double value) const; // of the axis' length; NaN: no value
+    /// of the axis' length; NaN: no value
+    [[nodiscard]] double shareOf(int column, double value) const;
     [[nodiscard]] std::size_t linesDrawn() const { return m_linesDrawn; }
 
 Q_SIGNALS:
     void filterChanged();
-    void axesChanged(); // their order, by a person
+    /// their order, by a person
+    void axesChanged();
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -69,7 +75,8 @@ private:
     [[nodiscard]] std::vector<QPolygonF> linesOf(std::size_t row) const;
     void paintTicks(QPainter &painter, int axis) const;
     [[nodiscard]] QColor colorOf(std::size_t row) const;
-    [[nodiscard]] int axisAt(QPointF position) const; // -1: none is near
+    /// -1: none is near
+    [[nodiscard]] int axisAt(QPointF position) const;
     [[nodiscard]] double shareAt(double y) const;
     [[nodiscard]] double top() const;
     [[nodiscard]] double bottom() const;
@@ -78,12 +85,15 @@ private:
 
     const SweepResults &m_results;
     std::vector<int> m_axes;
-    std::map<int, Brush> m_brushes; // by column
+    /// by column
+    std::map<int, Brush> m_brushes;
     int m_color = -1, m_current = -1, m_focus = 0;
-    QImage m_picture; // of the lines; null: to be drawn
+    /// of the lines; null: to be drawn
+    QImage m_picture;
     std::size_t m_linesDrawn = 0;
     Gesture m_gesture = Gesture::None;
-    int m_dragged = -1; // axis
+    /// axis
+    int m_dragged = -1;
     QPointF m_pressed, m_at;
 };
 

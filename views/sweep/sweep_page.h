@@ -32,9 +32,12 @@ public:
     /// The row that is chosen; -1: none.
     [[nodiscard]] int current() const;
     [[nodiscard]] QString resultLine() const;
-    [[nodiscard]] QString emptyLine() const; // what stands where there are no rows
-    [[nodiscard]] QString shownLine() const; // how many rows are within the brushes
-    [[nodiscard]] QString rowLine() const; // what the chosen row is
+    /// what stands where there are no rows
+    [[nodiscard]] QString emptyLine() const;
+    /// how many rows are within the brushes
+    [[nodiscard]] QString shownLine() const;
+    /// what the chosen row is
+    [[nodiscard]] QString rowLine() const;
 
 Q_SIGNALS:
     void closed();

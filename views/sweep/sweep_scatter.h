@@ -29,7 +29,8 @@ public:
 
 protected:
     void draw() override;
-    [[nodiscard]] std::vector<int> keyOrder() const override; // the front, else all
+    /// the front, else all
+    [[nodiscard]] std::vector<int> keyOrder() const override;
     [[nodiscard]] QString tipOf(int row) const override;
 
 private:
@@ -38,13 +39,16 @@ private:
     void drawFront();
     void drawNote();
     [[nodiscard]] bool isShown(std::size_t row) const { return m_shown.empty() || m_shown[row]; }
-    [[nodiscard]] bool has(int column, std::size_t row) const; // a value that its axis can show
+    /// a value that its axis can show
+    [[nodiscard]] bool has(int column, std::size_t row) const;
 
     const SweepResults &m_results;
     int m_x = -1, m_y = -1;
     std::vector<char> m_shown;
-    std::vector<std::size_t> m_points, m_front; // rows
-    std::size_t m_neither = 0; // rows that have no value of either column
+    /// rows
+    std::vector<std::size_t> m_points, m_front;
+    /// rows that have no value of either column
+    std::size_t m_neither = 0;
     QString m_note;
 };
 

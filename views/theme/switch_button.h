@@ -21,7 +21,8 @@ protected:
     void leaveEvent(QEvent *event) override;
 
 private:
-    QVariantAnimation m_slide; // knob position, 0 off to 1 on
+    /// knob position, 0 off to 1 on
+    QVariantAnimation m_slide;
 };
 
 } // namespace trainyard

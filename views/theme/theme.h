@@ -16,11 +16,15 @@ enum class ThemeKind { System, Light, Dark, HighContrast };
 
 struct Theme {
     bool isDark = false;
-    QColor window, panel, panelRaised, border, grid; // surfaces, back to front
+    /// surfaces, back to front
+    QColor window, panel, panelRaised, border, grid;
     QColor text, textMuted, textFaint;
-    QColor accent, accentSoft; // interaction: selection, links, focus
-    QColor good, bad, warning; // differences and problems
-    QColor idle; // a track where nothing runs
+    /// interaction: selection, links, focus
+    QColor accent, accentSoft;
+    /// differences and problems
+    QColor good, bad, warning;
+    /// a track where nothing runs
+    QColor idle;
 
     /// Colour-blind-safe (after Okabe and Ito), the same hue for a kind of work everywhere.
     [[nodiscard]] QColor work(WorkKind kind) const;
@@ -30,8 +34,10 @@ struct Theme {
     /// of work has (stage_ramp.h), and that also reads in grey.
     [[nodiscard]] QColor stage(int stage, int stages) const;
 
-    static constexpr int kGap = 8; // between panels
-    static constexpr int kPad = 12; // inside panels
+    /// between panels
+    static constexpr int kGap = 8;
+    /// inside panels
+    static constexpr int kPad = 12;
     static constexpr int kRadius = 6;
 };
 

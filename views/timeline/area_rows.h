@@ -30,7 +30,8 @@ struct AreaLine {
 struct AreaRow {
     QString name;
     KindTotal total;
-    double share = 0; // of the selected time on the selected lines
+    /// of the selected time on the selected lines
+    double share = 0;
 };
 
 /// Lines of rows [first, last] of a layout: one each, but every stage of a folded datacenter; a pinned row and its twin

@@ -17,8 +17,10 @@ struct TimeBound {
     enum class Kind { Bound, End, Deadline };
     Kind kind = Kind::Bound;
     Nanoseconds at = 0;
-    QString text; // of its flag; empty: it has none
-    int job = JobSpans::kNone; // of a deadline
+    /// of its flag; empty: it has none
+    QString text;
+    /// of a deadline
+    int job = JobSpans::kNone;
     bool isMissed = false;
 };
 

@@ -18,15 +18,18 @@ public:
     CanvasGestures(const TimelineState &state, ChartCanvas &canvas);
 
 signals:
-    void jobDragged(const QString &job, QPoint point); // empty: it has left
+    /// empty: it has left
+    void jobDragged(const QString &job, QPoint point);
     void jobDropped(const QString &job, QPoint point);
     void rangeWished(trainyard::TimeInterval range);
     void scrollWished(int scroll);
-    void pointedAt(QPoint point); // the mouse moved without a drag
+    /// the mouse moved without a drag
+    void pointedAt(QPoint point);
     void pointerLeft();
     void clicked(QPoint point);
     void doubleClicked(QPoint point);
-    void areaDragged(QPoint from, QPoint to); // so far
+    /// so far
+    void areaDragged(QPoint from, QPoint to);
     void areaFinished();
 
 protected:

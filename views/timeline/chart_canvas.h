@@ -31,8 +31,10 @@ private:
     mutable ChartPainter m_painter;
     QImage m_image;
     bool m_isCurrent = false;
-    bool m_isMeasured = false; // labels of this layout
-    mutable int m_gutterWidth = -1, m_measuredWidth = -1; // of these fonts and this size
+    /// labels of this layout
+    bool m_isMeasured = false;
+    /// of these fonts and this size
+    mutable int m_gutterWidth = -1, m_measuredWidth = -1;
 };
 
 } // namespace trainyard

@@ -29,9 +29,12 @@ private:
     void refreshGutter(const TimelineState &state, const ChartGeometry &geometry, qreal ratio);
 
     LanePainter m_lanes;
-    std::vector<bool> m_isLabelled, m_isRunLabelled; // by row; the second: its measured lane
-    int m_stages = 1; // of the ramp
-    QImage m_gutter; // text is dear: kept until layout, scroll or size change
+    /// by row; the second: its measured lane
+    std::vector<bool> m_isLabelled, m_isRunLabelled;
+    /// of the ramp
+    int m_stages = 1;
+    /// text is dear: kept until layout, scroll or size change
+    QImage m_gutter;
     int m_gutterScroll = -1;
 };
 

@@ -25,7 +25,8 @@ using WorkPalette = std::array<ColorLanes, kWorkKindCount>;
 
 class ColumnWalk {
 public:
-    static constexpr float kLeastCoverage = 0.3F; // so that a short span in an idle track stays visible
+    /// so that a short span in an idle track stays visible
+    static constexpr float kLeastCoverage = 0.3F;
 
     /// `columns` pixels that share `range` evenly.
     void begin(TimeInterval range, int columns);
@@ -49,9 +50,12 @@ private:
     template <class ColorOf>
     void walk(const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf);
 
-    TimeInterval m_range; // of the edges, which all rows of a picture share
-    std::vector<Nanoseconds> m_edges; // columns + 1
-    std::vector<ColorLanes> m_sums; // colour times nanoseconds; the last lane counts nanoseconds
+    /// of the edges, which all rows of a picture share
+    TimeInterval m_range;
+    /// columns + 1
+    std::vector<Nanoseconds> m_edges;
+    /// colour times nanoseconds; the last lane counts nanoseconds
+    std::vector<ColorLanes> m_sums;
 };
 
 /// First and one-past-last span of [first, last) that overlap `range`. O(log n).

@@ -7,8 +7,10 @@
 namespace trainyard {
 
 struct JobEntry {
-    int job = 0; // for its colour
-    QString name, shortName; // shortName: what tells it from the others; empty: the name
+    /// for its colour
+    int job = 0;
+    /// shortName: what tells it from the others; empty: the name
+    QString name, shortName;
     bool operator==(const JobEntry &) const = default;
 };
 
@@ -19,7 +21,8 @@ public:
     [[nodiscard]] int job() const { return m_job; }
     /// Another one stands out.
     void setFaded(bool faded);
-    [[nodiscard]] QSize sizeHint() const override; // long names are elided
+    /// long names are elided
+    [[nodiscard]] QSize sizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -28,7 +31,8 @@ protected:
 private:
     int m_job;
     bool m_isFaded = false;
-    bool m_showsFocus = false; // only where the keyboard brought it
+    /// only where the keyboard brought it
+    bool m_showsFocus = false;
 };
 
 } // namespace trainyard

@@ -9,8 +9,10 @@
 
 namespace trainyard {
 
-inline constexpr int kLegendSwatch = 10; // pixels of the square on a button of the legend
-inline constexpr int kLegendPad = 5; // and of the air at the button's ends
+/// pixels of the square on a button of the legend
+inline constexpr int kLegendSwatch = 10;
+/// and of the air at the button's ends
+inline constexpr int kLegendPad = 5;
 
 /// Swatch and name of one kind of work; checked while the kind is shown.
 class KindButton : public QAbstractButton {
@@ -26,7 +28,8 @@ protected:
 
 private:
     WorkKind m_kind;
-    bool m_showsFocus = false; // only where the keyboard brought it
+    /// only where the keyboard brought it
+    bool m_showsFocus = false;
 };
 
 /// A square of a legend: filled, with a pattern in ink.

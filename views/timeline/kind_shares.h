@@ -55,7 +55,8 @@ private:
     // Kinds or jobs of one row; more than that share the last
     static constexpr std::size_t kMostKinds = 16, kMostJobs = 128;
     struct Slot {
-        int key; // kind or job
+        /// kind or job
+        int key;
         bool isFaded;
         std::size_t index;
     };
@@ -66,12 +67,16 @@ private:
 
     TimeInterval m_range;
     int m_columns = 0, m_keys = kWorkKindCount;
-    std::size_t m_stride = kMostKinds; // shares of a column
-    std::vector<Slot> m_slots; // in the order of the kinds, faded ones last
-    std::vector<std::int16_t> m_indexOf; // of a key and a faded key in a column; -1: none yet
+    /// shares of a column
+    std::size_t m_stride = kMostKinds;
+    /// in the order of the kinds, faded ones last
+    std::vector<Slot> m_slots;
+    /// of a key and a faded key in a column; -1: none yet
+    std::vector<std::int16_t> m_indexOf;
     std::vector<float> m_front,
         m_layer; // [column][slot]: of the layers that are done, at most 1 in all, and of the one in work
-    bool m_isFirst = true; // the first layer needs no room left by another
+    /// the first layer needs no room left by another
+    bool m_isFirst = true;
 };
 
 } // namespace trainyard

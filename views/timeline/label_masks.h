@@ -25,7 +25,8 @@ private:
 
     QFont m_font;
     qreal m_ratio = 1;
-    int m_capTop = 0, m_capHeight = 0; // of the capitals inside a mask, device pixels
+    /// of the capitals inside a mask, device pixels
+    int m_capTop = 0, m_capHeight = 0;
     QHash<QString, QImage> m_masks;
 };
 

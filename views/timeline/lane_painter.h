@@ -38,7 +38,8 @@ private:
     RowMixer m_mixer;
     MeasuredPainter m_measured;
     LabelMasks m_labels;
-    std::vector<QRgb> m_column; // of a bar, bottom first
+    /// of a bar, bottom first
+    std::vector<QRgb> m_column;
 };
 
 } // namespace trainyard

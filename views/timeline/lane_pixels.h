@@ -7,9 +7,12 @@
 
 namespace trainyard {
 
-inline constexpr int kTellApart = 3; // pixels from which bars get a gap
-inline constexpr int kShareFrom = 6; // pixels of a bar that can be shared among kinds
-inline constexpr int kLabelHeight = 8; // logical pixels of a bar that a number needs
+/// pixels from which bars get a gap
+inline constexpr int kTellApart = 3;
+/// pixels of a bar that can be shared among kinds
+inline constexpr int kShareFrom = 6;
+/// logical pixels of a bar that a number needs
+inline constexpr int kLabelHeight = 8;
 inline constexpr int kLabelPad = 3;
 
 /// Pixels of one line of a 32-bit image.

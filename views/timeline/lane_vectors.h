@@ -31,7 +31,8 @@ private:
 
     RowMixer m_mixer;
     MeasuredPainter m_measured;
-    std::vector<std::uint32_t> m_path; // critical spans by number, for membership
+    /// critical spans by number, for membership
+    std::vector<std::uint32_t> m_path;
 };
 
 /// Whether a painter draws lines and texts instead of pixels.

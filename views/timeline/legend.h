@@ -26,13 +26,17 @@ class Legend : public QWidget {
 public:
     explicit Legend(QWidget *parent);
 
-    void setKinds(std::uint32_t present); // bits by WorkKind
-    void setJobs(std::vector<JobEntry> jobs); // none: kinds are shown
-    void setJob(int job); // that stands out; negative: none
+    /// bits by WorkKind
+    void setKinds(std::uint32_t present);
+    /// none: kinds are shown
+    void setJobs(std::vector<JobEntry> jobs);
+    /// that stands out; negative: none
+    void setJob(int job);
     /// Whether a recorded run lies under the plan, whether its rows are shown, and which work they have (bits by
     /// RecordedWork).
     void setRun(bool hasRun, bool isShown, std::uint32_t works);
-    void setShown(std::uint32_t kinds); // as if each switch had been turned
+    /// as if each switch had been turned
+    void setShown(std::uint32_t kinds);
     [[nodiscard]] std::uint32_t shown() const { return m_shown; }
     /// Every kind shown, no search: as for a plan that was just opened. Says nothing.
     void reset();
@@ -40,7 +44,8 @@ public:
     void setTitleShown(bool shown);
     void openSearch();
     void closeSearch();
-    void setMatches(const QString &text); // "12 spans"
+    /// "12 spans"
+    void setMatches(const QString &text);
     /// What all else is faded for, with a button that ends it; empty: nothing.
     void setFocusText(const QString &text, const QString &names);
 
@@ -62,18 +67,22 @@ private:
     void arrange();
     void applyTheme();
     void fillMore();
-    [[nodiscard]] std::vector<QAbstractButton *> buttons() const; // of jobs, else of kinds
-    [[nodiscard]] KindButton *besideJobs() const; // of what is no job's; null: there is none
+    /// of jobs, else of kinds
+    [[nodiscard]] std::vector<QAbstractButton *> buttons() const;
+    /// of what is no job's; null: there is none
+    [[nodiscard]] KindButton *besideJobs() const;
 
     QLabel *m_title, *m_summary, *m_matches, *m_focus;
     QLineEdit *m_search;
-    QToolButton *m_more; // "+3": kinds that have no room
+    /// "+3": kinds that have no room
+    QToolButton *m_more;
     QToolButton *m_endFocus;
     RunKey *m_run;
     QString m_focusText;
     std::vector<KindButton *> m_buttons;
     std::vector<JobEntry> m_jobs;
-    std::vector<JobButton *> m_jobButtons; // of the first of them
+    /// of the first of them
+    std::vector<JobButton *> m_jobButtons;
     int m_job = -1;
     std::uint32_t m_present = 0, m_shown;
 };

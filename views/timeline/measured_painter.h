@@ -39,7 +39,8 @@ private:
     std::array<QRgb, kRecordedWorkCount> m_colors {};
     QRgb m_idle = 0, m_panel = 0, m_hatch = 0;
     std::vector<QRgb> m_row;
-    std::vector<std::uint32_t> m_tracks; // of the row, front first
+    /// of the row, front first
+    std::vector<std::uint32_t> m_tracks;
 };
 
 } // namespace trainyard

@@ -16,9 +16,12 @@ class Minimap : public QWidget {
 public:
     Minimap(const TimelineState &state, QWidget *parent);
 
-    void invalidate(); // data, layout or filter changed
-    void setSides(int left, int width); // the chart's columns, so that times line up
-    [[nodiscard]] QRectF window() const; // in widget coordinates
+    /// data, layout or filter changed
+    void invalidate();
+    /// the chart's columns, so that times line up
+    void setSides(int left, int width);
+    /// in widget coordinates
+    [[nodiscard]] QRectF window() const;
 
     /// The strip without the window over it, one pixel a column.
     [[nodiscard]] const QImage &picture();

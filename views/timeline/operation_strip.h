@@ -13,7 +13,8 @@
 
 namespace trainyard {
 
-inline constexpr int kStripFrom = 16; // logical pixels of a bar from which its shares can be told apart
+/// logical pixels of a bar from which its shares can be told apart
+inline constexpr int kStripFrom = 16;
 
 /// Logical pixels of the strip in a bar of that height; 0: none.
 [[nodiscard]] int stripHeight(int barHeight);

@@ -80,15 +80,18 @@ private:
     WorkPalette m_vivid {}, m_faded {}, m_ghost {};
     // Of a plan with jobs: by class, in the colour of its job. Empty for any other
     std::vector<ColorLanes> m_classVivid, m_classFaded, m_classGhost;
-    std::vector<QRgb> m_jobVivid, m_jobFaded, m_jobInk; // the last: of spans of no job
+    /// the last: of spans of no job
+    std::vector<QRgb> m_jobVivid, m_jobFaded, m_jobInk;
     std::vector<std::uint16_t> m_jobOfClass;
     std::vector<bool> m_isClassVivid;
     bool m_fadesAll = false;
     QRgb m_idle = 0, m_panel = 0;
-    std::vector<QRgb> m_row, m_below; // the row, and what it was before the marks
+    /// the row, and what it was before the marks
+    std::vector<QRgb> m_row, m_below;
     std::vector<QColor> m_focusColors;
     std::vector<ColorLanes> m_focusLanes;
-    std::vector<int> m_turnOf; // pipeline class -> its turn in the cell, for the shade
+    /// pipeline class -> its turn in the cell, for the shade
+    std::vector<int> m_turnOf;
 };
 
 } // namespace trainyard

@@ -14,7 +14,8 @@ namespace trainyard {
 
 struct TimeEnd {
     Nanoseconds at = 0;
-    QString text; // "plan", "run +11 %"
+    /// "plan", "run +11 %"
+    QString text;
     bool isRun = false;
 };
 

@@ -14,10 +14,12 @@ class RunKey : public QAbstractButton {
 public:
     explicit RunKey(QWidget *parent);
 
-    void setWorks(std::uint32_t works); // bits by RecordedWork
+    /// bits by RecordedWork
+    void setWorks(std::uint32_t works);
     /// With the names of the work, or only with that of the run.
     void setNamed(bool named);
-    [[nodiscard]] int fullWidth() const; // with names
+    /// with names
+    [[nodiscard]] int fullWidth() const;
     [[nodiscard]] QSize sizeHint() const override;
 
 protected:
@@ -30,7 +32,8 @@ private:
 
     std::uint32_t m_works = 0;
     bool m_isNamed = true;
-    bool m_showsFocus = false; // only where the keyboard brought it
+    /// only where the keyboard brought it
+    bool m_showsFocus = false;
 };
 
 } // namespace trainyard

@@ -17,7 +17,8 @@ public:
     void setContent(const QColor &stripe, const QString &title, const QStringList &facts);
     /// Below the facts: what the span consists of, and which of it the pointer is on.
     void setParts(const std::vector<PartLine> &parts, std::size_t pointed);
-    [[nodiscard]] QString text() const; // as it is read, a line each
+    /// as it is read, a line each
+    [[nodiscard]] QString text() const;
     /// Beside `point`, inside the parent, clear of the span's own row where that can be.
     void showNear(QPoint point);
 

@@ -15,12 +15,18 @@ namespace trainyard {
 inline constexpr std::uint32_t kAllKinds = (1u << kWorkKindCount) - 1;
 
 struct SpanFilter {
-    std::uint32_t kinds = kAllKinds; // bit of each WorkKind
-    int microBatch = -1; // -1: any; counted from 0
-    int stage = -1; // -1: any; counted from 0. Of jobs the number of a GPU
-    int chunk = -1; // -1: any; counted from 0. Of jobs the shard
-    int job = -1; // -1: any; as classes say it
-    Nanoseconds atLeast = 0; // duration
+    /// bit of each WorkKind
+    std::uint32_t kinds = kAllKinds;
+    /// -1: any; counted from 0
+    int microBatch = -1;
+    /// -1: any; counted from 0. Of jobs the number of a GPU
+    int stage = -1;
+    /// -1: any; counted from 0. Of jobs the shard
+    int chunk = -1;
+    /// -1: any; as classes say it
+    int job = -1;
+    /// duration
+    Nanoseconds atLeast = 0;
     bool operator==(const SpanFilter &) const = default;
 
     [[nodiscard]] bool isNeutral() const { return *this == SpanFilter {}; }

@@ -15,18 +15,23 @@
 namespace trainyard {
 
 struct FocusMark {
-    std::uint32_t span = kNoSpan; // that it lies in or, of a wait, that waits
-    std::uint8_t paint = 0; // index of its colour
+    /// that it lies in or, of a wait, that waits
+    std::uint32_t span = kNoSpan;
+    /// index of its colour
+    std::uint8_t paint = 0;
     bool isWait = false;
 };
 
 struct TimeFocus {
     std::vector<BreakdownPart> parts;
-    Timeline timeline; // tracks, starts and ends of the marks only
+    /// tracks, starts and ends of the marks only
+    Timeline timeline;
     std::vector<FocusMark> marks;
-    double seconds = 0; // of a stage on average, as Why says
+    /// of a stage on average, as Why says
+    double seconds = 0;
     int stages = 0;
-    std::size_t pieces = 0; // marks without the transfers
+    /// marks without the transfers
+    std::size_t pieces = 0;
     TimePiece largest;
 
     [[nodiscard]] static TimeFocus on(const Timeline &timeline, std::vector<BreakdownPart> parts);

@@ -18,34 +18,49 @@ namespace trainyard {
 
 struct AreaSelection {
     TimeInterval time;
-    int firstRow = 0, lastRow = 0; // rows of the layout, inclusive
+    /// rows of the layout, inclusive
+    int firstRow = 0, lastRow = 0;
 };
 
 struct TimelineState {
     EvaluationPtr evaluation, baseline;
-    QString failure; // why the plan has no evaluation
+    /// why the plan has no evaluation
+    QString failure;
     bool isStale = false;
     TrackLayout layout;
     TimeInterval whole, range;
-    int scroll = 0; // pixels of the track area
+    /// pixels of the track area
+    int scroll = 0;
     SpanFilter filter;
-    JobSpans jobs; // empty for a plan without jobs
-    int job = JobSpans::kNone; // whose spans stand out, as Metrics::jobs counts them
-    int dropGpu = -1; // over which a job hangs
+    /// empty for a plan without jobs
+    JobSpans jobs;
+    /// whose spans stand out, as Metrics::jobs counts them
+    int job = JobSpans::kNone;
+    /// over which a job hangs
+    int dropGpu = -1;
     std::uint32_t hovered = kNoSpan, selected = kNoSpan;
-    RunOverlayPtr overlay; // a run that lies under the plan; null: none
+    /// a run that lies under the plan; null: none
+    RunOverlayPtr overlay;
     bool showsMeasured = true;
-    MeasuredLanesPtr measured; // its rows; null while they are not shown
-    std::uint32_t hoveredMeasured = kNoSpan, selectedMeasured = kNoSpan; // of measured->timeline
+    /// its rows; null while they are not shown
+    MeasuredLanesPtr measured;
+    /// of measured->timeline
+    std::uint32_t hoveredMeasured = kNoSpan, selectedMeasured = kNoSpan;
     std::array<std::optional<Nanoseconds>, 2> marks;
-    std::optional<Nanoseconds> pointer; // time under the mouse
-    std::optional<Nanoseconds> cursor; // time under the mouse in a chart beside this one
+    /// time under the mouse
+    std::optional<Nanoseconds> pointer;
+    /// time under the mouse in a chart beside this one
+    std::optional<Nanoseconds> cursor;
     std::optional<AreaSelection> area;
     bool showsCriticalPath = false;
-    bool showsInside = true; // communication inside operations, along their feet
-    std::optional<TimeFocus> focus; // what of Why is pointed at; all else is faded
-    std::vector<std::uint32_t> criticalPath; // first to last; empty until asked for
-    std::vector<std::uint32_t> effects; // spans that the selected one let start
+    /// communication inside operations, along their feet
+    bool showsInside = true;
+    /// what of Why is pointed at; all else is faded
+    std::optional<TimeFocus> focus;
+    /// first to last; empty until asked for
+    std::vector<std::uint32_t> criticalPath;
+    /// spans that the selected one let start
+    std::vector<std::uint32_t> effects;
 
     [[nodiscard]] const Timeline *timeline() const { return evaluation ? &evaluation->timeline : nullptr; }
     [[nodiscard]] bool isEmpty() const { return !evaluation || evaluation->timeline.isEmpty(); }

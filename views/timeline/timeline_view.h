@@ -124,14 +124,22 @@ public slots:
 signals:
     void rangeChanged(qint64 begin, qint64 end);
     void spanSelected(quint32 span);
-    void measuredSelected(const QString &title, const trainyard::NamedFacts &facts); // empty: none any more
-    void measuredShownChanged(); // a run came or went, or its rows are shown or not
-    void focusChanged(); // to other parts of the iteration, or to none
-    void stageClicked(int stage); // the label of one of its rows
-    void cursorMoved(qint64 time); // kNoCursor where the pointer left
-    void jobSelected(int job); // as Metrics::jobs counts them
-    void pinRequested(const QString &job, const std::vector<int> &gpus); // to these GPUs alone; none: to any
-    void layerRequested(trainyard::WorkKind kind); // of the operation whose expert layer is to be opened
+    /// empty: none any more
+    void measuredSelected(const QString &title, const trainyard::NamedFacts &facts);
+    /// a run came or went, or its rows are shown or not
+    void measuredShownChanged();
+    /// to other parts of the iteration, or to none
+    void focusChanged();
+    /// the label of one of its rows
+    void stageClicked(int stage);
+    /// kNoCursor where the pointer left
+    void cursorMoved(qint64 time);
+    /// as Metrics::jobs counts them
+    void jobSelected(int job);
+    /// to these GPUs alone; none: to any
+    void pinRequested(const QString &job, const std::vector<int> &gpus);
+    /// of the operation whose expert layer is to be opened
+    void layerRequested(trainyard::WorkKind kind);
 
 protected:
     void contextMenuEvent(QContextMenuEvent *event) override;
@@ -156,19 +164,24 @@ private:
     void forgetArea();
     void fillMenu(QMenu &menu, QPoint point);
     void collectEffects();
-    void takeJobs(); // of the evaluation that has come
+    /// of the evaluation that has come
+    void takeJobs();
     void fillJobMenu(QMenu &menu);
-    void dragJob(const QString &job, QPoint point); // empty: it has left
+    /// empty: it has left
+    void dragJob(const QString &job, QPoint point);
     void dropJob(const QString &job, QPoint point);
-    [[nodiscard]] int gpuAt(QPoint point) const; // -1 where no row of one is
+    /// -1 where no row of one is
+    [[nodiscard]] int gpuAt(QPoint point) const;
     void hover(std::uint32_t span, QPoint point);
     void takeOverlay();
     void hoverMeasured(QPoint point);
     void showMeasured(std::uint32_t span, QPoint point);
     void selectMeasured(std::uint32_t span);
     void stepMeasured(int by);
-    [[nodiscard]] TimeInterval measuredTime(std::uint32_t span) const; // as it is drawn
-    [[nodiscard]] TimeInterval wholeTime() const; // of plan, baseline and run
+    /// as it is drawn
+    [[nodiscard]] TimeInterval measuredTime(std::uint32_t span) const;
+    /// of plan, baseline and run
+    [[nodiscard]] TimeInterval wholeTime() const;
     void showWait(std::uint32_t mark, QPoint point);
     void showCard(std::uint32_t span, QPoint point);
     void reveal(std::uint32_t span);
@@ -179,7 +192,8 @@ private:
     void showFocus();
     [[nodiscard]] TimeInterval
     selectedTime() const; // of the selected span, or of the piece of Why that it was selected for
-    [[nodiscard]] static TimeInterval around(TimeInterval time); // with room on both sides
+    /// with room on both sides
+    [[nodiscard]] static TimeInterval around(TimeInterval time);
     void repaintChart();
     void applyFilters();
     void applyBackground();
@@ -188,17 +202,23 @@ private:
     [[nodiscard]] bool isCritical(std::uint32_t span);
 
     TimelineState m_state;
-    MeasuredLanesPtr m_lanes; // of the overlay, also while its rows are not shown
+    /// of the overlay, also while its rows are not shown
+    MeasuredLanesPtr m_lanes;
     TrackLayoutOptions m_options;
-    std::vector<std::uint32_t> m_sortedPath; // critical spans by number, for membership
+    /// critical spans by number, for membership
+    std::vector<std::uint32_t> m_sortedPath;
     bool m_knowsCriticalPath = false;
     SpanFilter m_search;
-    QString m_jobName; // of the selected one
-    std::uint32_t m_shownKinds = kAllKinds; // the legend's switches
+    /// of the selected one
+    QString m_jobName;
+    /// the legend's switches
+    std::uint32_t m_shownKinds = kAllKinds;
     std::uint32_t m_presentKinds = 0;
     int m_pointedRow = -1;
-    bool m_isFocusSelected = false; // the selection is the largest piece that is pointed at
-    std::pair<TimeInterval, int> m_beforeFocus, m_atFocus; // range and scroll
+    /// the selection is the largest piece that is pointed at
+    bool m_isFocusSelected = false;
+    /// range and scroll
+    std::pair<TimeInterval, int> m_beforeFocus, m_atFocus;
     Legend *m_legend;
     ChartCanvas *m_canvas;
     Minimap *m_minimap;

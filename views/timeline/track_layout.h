@@ -16,47 +16,67 @@
 namespace trainyard {
 
 struct TrackRow {
-    enum class Kind : std::uint8_t { Stage, Channel, Stream, Summary }; // Summary: a folded datacenter
+    /// Summary: a folded datacenter
+    enum class Kind : std::uint8_t { Stage, Channel, Stream, Summary };
     Kind kind = Kind::Stage;
     int datacenter = 0;
-    int pipelineClass = -1, stage = -1; // -1: of several
-    std::vector<std::uint32_t> tracks; // the first lies in front of the others; blended for a summary
-    std::vector<std::uint32_t> measured; // rows of the run that lies under the plan, in the same way
-    QString label, detail; // "stage 3", "16 pipelines": on one row of a run of stages that have it in common
+    /// -1: of several
+    int pipelineClass = -1, stage = -1;
+    /// the first lies in front of the others; blended for a summary
+    std::vector<std::uint32_t> tracks;
+    /// rows of the run that lies under the plan, in the same way
+    std::vector<std::uint32_t> measured;
+    /// "stage 3", "16 pipelines": on one row of a run of stages that have it in common
+    QString label, detail;
     QString key;
     bool isPinned = false;
-    bool hasTurns = false; // a channel that several pipelines use one after the other
-    int y = 0; // from the top of the content; pinned rows have their own, from the top of the plot
-    int pitch = 0; // to the next row
-    int barTop = 0, barHeight = 0; // from y
-    int ghostTop = 0, ghostHeight = 0; // from y; 0 where no baseline is shown
-    int measuredTop = 0, measuredHeight = 0; // from y; 0 where nothing was measured
+    /// a channel that several pipelines use one after the other
+    bool hasTurns = false;
+    /// from the top of the content; pinned rows have their own, from the top of the plot
+    int y = 0;
+    /// to the next row
+    int pitch = 0;
+    /// from y
+    int barTop = 0, barHeight = 0;
+    /// from y; 0 where no baseline is shown
+    int ghostTop = 0, ghostHeight = 0;
+    /// from y; 0 where nothing was measured
+    int measuredTop = 0, measuredHeight = 0;
     bool operator==(const TrackRow &) const = default;
 };
 
 struct DatacenterGroup {
     int datacenter = 0;
     QString name;
-    QString key; // for folding
+    /// for folding
+    QString key;
     bool isFolded = false;
     int y = 0, height = 0;
-    int nameHeight = 0; // of its first row's bar
+    /// of its first row's bar
+    int nameHeight = 0;
     bool operator==(const DatacenterGroup &) const = default;
 };
 
 struct TrackLayoutOptions {
-    QSet<QString> folded; // keys of datacenter groups
-    QSet<QString> pinned; // keys of rows
+    /// keys of datacenter groups
+    QSet<QString> folded;
+    /// keys of rows
+    QSet<QString> pinned;
     bool unfoldStreams = false;
-    bool showGhost = false; // room for a baseline under each bar
-    MeasuredLanesPtr measured; // room for what was measured under the bars that it answers to; null: none
-    int availableHeight = 300; // rows grow and shrink to fill it, within legible bounds
+    /// room for a baseline under each bar
+    bool showGhost = false;
+    /// room for what was measured under the bars that it answers to; null: none
+    MeasuredLanesPtr measured;
+    /// rows grow and shrink to fill it, within legible bounds
+    int availableHeight = 300;
 };
 
 struct TrackLayout {
-    std::vector<TrackRow> rows; // pinned ones first
+    /// pinned ones first
+    std::vector<TrackRow> rows;
     std::vector<DatacenterGroup> groups;
-    std::vector<int> rowOfTrack; // the scrolling row of each track, -1 where it is folded away
+    /// the scrolling row of each track, -1 where it is folded away
+    std::vector<int> rowOfTrack;
     int pinnedCount = 0;
     int pinnedHeight = 0, contentHeight = 0;
     bool operator==(const TrackLayout &) const = default;

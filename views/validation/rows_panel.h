@@ -21,10 +21,14 @@ class RowsPanel : public QWidget {
 public:
     explicit RowsPanel(QWidget *parent = nullptr);
 
-    void setRows(const ValidatedRowsPtr &rows); // keeps the filter as far as it still applies
-    void setSource(const std::string &source); // empty: all
-    void setCurrent(int result); // selects and shows it, if it is listed
-    [[nodiscard]] int current() const; // -1: none
+    /// keeps the filter as far as it still applies
+    void setRows(const ValidatedRowsPtr &rows);
+    /// empty: all
+    void setSource(const std::string &source);
+    /// selects and shows it, if it is listed
+    void setCurrent(int result);
+    /// -1: none
+    [[nodiscard]] int current() const;
     [[nodiscard]] const RowFilter &filter() const { return m_filter->filter(); }
 
     QLineEdit *const search;

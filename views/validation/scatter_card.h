@@ -23,7 +23,8 @@ public:
     void setRows(const ValidatedRowsPtr &rows, const RowFilter &filter);
     void setFilter(const RowFilter &filter);
     void setEmptyText(const QString &text);
-    void setCurrent(int result); // shows its kind of figure; -1: none
+    /// shows its kind of figure; -1: none
+    void setCurrent(int result);
     void showKind(FigureKind kind);
 
     ScatterPlot *const plot;

@@ -46,7 +46,8 @@ private:
     std::vector<int> m_results;
     FigureKind m_kind = FigureKind::Time;
     QString m_empty;
-    double m_low = 0.1, m_high = 10; // of both axes, all in sight
+    /// of both axes, all in sight
+    double m_low = 0.1, m_high = 10;
 };
 
 } // namespace trainyard

@@ -17,7 +17,8 @@ class SourceLegend : public QScrollArea {
 public:
     struct Entry {
         std::string source;
-        int index = -1; // of its mark
+        /// of its mark
+        int index = -1;
         bool operator==(const Entry &) const = default;
     };
     explicit SourceLegend(QWidget *parent = nullptr);
@@ -26,7 +27,8 @@ public:
     void setEntries(const std::vector<Entry> &entries, const std::string &chosen);
 
 signals:
-    void sourceChosen(const QString &source); // empty: all
+    /// empty: all
+    void sourceChosen(const QString &source);
 
 private:
     QWidget *m_content;

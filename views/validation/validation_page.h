@@ -37,10 +37,14 @@ public:
 
 signals:
     void closed();
-    void fileWanted(); // a file of rows, to be chosen
-    void csvWanted(const QString &csv); // to be written somewhere
-    void pictureWanted(); // of the plot
-    void planChosen(const trainyard::PlanPtr &plan); // of a row, to be looked at
+    /// a file of rows, to be chosen
+    void fileWanted();
+    /// to be written somewhere
+    void csvWanted(const QString &csv);
+    /// of the plot
+    void pictureWanted();
+    /// of a row, to be looked at
+    void planChosen(const trainyard::PlanPtr &plan);
 
 protected:
     void showEvent(QShowEvent *event) override;

@@ -28,7 +28,8 @@ public:
 
     void show(int expert);
     void showFullest();
-    void step(int by); // round and round
+    /// round and round
+    void step(int by);
     void hide();
 
 private:
@@ -41,7 +42,8 @@ private:
     ExpertFinder m_finder;
     ExpertTable *m_table;
     int m_expert = -1;
-    int m_stage = -1; // that was looked at last; -1: the first one with experts
+    /// that was looked at last; -1: the first one with experts
+    int m_stage = -1;
 };
 
 void addExpertCommands(CommandRegistry &registry, MainWindow &window);

@@ -23,14 +23,15 @@ public:
     ~FileActions() override;
 
     void openSample(const QString &path);
-    void startWith(const PlanPtr &plan); // untitled
+    /// untitled
+    void startWith(const PlanPtr &plan);
     void open();
     void open(const QString &path);
     /// What the command line names: a plan or a sweep, else the first sample, so that there is something to work on;
     /// then all else, which is of one run as in a drop.
     void openAtStart(const QStringList &paths);
-    void openDropped(const QString &path); // a plan, a Hugging Face config.json, measured rows, a sweep or what was
-                                           // recorded of a run, told by its content
+    /// a plan, a Hugging Face config.json, measured rows, a sweep or what was recorded of a run, told by its content
+    void openDropped(const QString &path);
     /// Several of them: a plan is opened, all else is of one run.
     void openAllDropped(const QStringList &paths);
     void chooseModelConfig();
@@ -45,19 +46,25 @@ public:
     /// Offers what other windows left behind, without a dialog.
     void offerRecovery();
 
-    [[nodiscard]] QString folder() const; // where the last files were
+    /// where the last files were
+    [[nodiscard]] QString folder() const;
 
 signals:
     void rowsDropped(const QString &path);
-    void sweepDropped(const QString &path); // rows that a sweep wrote
-    void sweepAtStart(const QString &path); // in place of a plan
-    void recordingsDropped(const QStringList &paths); // files and folders of a run
-    void runComesFirst(); // before its recordings: no plan was asked for, so the one that it tells of is wanted
+    /// rows that a sweep wrote
+    void sweepDropped(const QString &path);
+    /// in place of a plan
+    void sweepAtStart(const QString &path);
+    /// files and folders of a run
+    void recordingsDropped(const QStringList &paths);
+    /// before its recordings: no plan was asked for, so the one that it tells of is wanted
+    void runComesFirst();
 
 private:
     void connectDocument();
     void openKnown(const QStringList &paths, const std::vector<FileKind> &kinds);
-    void tellOfOthers(const QStringList &plans); // that one of several is opened
+    /// that one of several is opened
+    void tellOfOthers(const QStringList &plans);
     void useModelConfig(const QString &path);
     void showErrors(const QString &kind, const QString &headline, const Errors &errors);
 
@@ -67,8 +74,10 @@ private:
     MessageBar &m_messages;
     QWidget *m_window;
     std::function<void()> m_afterSave, m_commitForm;
-    bool m_isStarting = false; // the plan being opened is the first
-    bool m_isRunFirst = false; // the command line named no plan
+    /// the plan being opened is the first
+    bool m_isStarting = false;
+    /// the command line named no plan
+    bool m_isRunFirst = false;
     BackgroundQueue m_queue;
 };
 

@@ -36,8 +36,10 @@ public:
 
     /// Errors of address and settings.
     [[nodiscard]] Expected<void> connectTo(const QString &address, const live::SourceSettings &settings);
-    void replay(); // asks for a recording
-    void replayThis(); // the recording that is open
+    /// asks for a recording
+    void replay();
+    /// the recording that is open
+    void replayThis();
     [[nodiscard]] bool canReplayThis() const;
     void save();
     void goTo(const watch::Alarm &alarm);
@@ -46,8 +48,10 @@ signals:
     void sheetRequested();
     void pageRequested();
     void workbenchRequested();
-    void comparisonRequested(); // the page of plan against run
-    void changed(); // what can be done
+    /// the page of plan against run
+    void comparisonRequested();
+    /// what can be done
+    void changed();
 
 private:
     void replay(const QString &path);
@@ -67,8 +71,10 @@ private:
     ConnectSheet *m_sheet;
     LiveStrip *m_strip;
     Workbench *m_workbench = nullptr;
-    std::optional<watch::Alarm> m_awaited; // whose step is on its way
-    std::array<bool, 5> m_can {}; // what commands ask
+    /// whose step is on its way
+    std::optional<watch::Alarm> m_awaited;
+    /// what commands ask
+    std::array<bool, 5> m_can {};
 };
 
 } // namespace trainyard

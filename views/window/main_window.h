@@ -77,22 +77,35 @@ public:
     [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
 
     [[nodiscard]] ThemeKind themeKind() const { return m_theme; }
-    void setThemeKind(ThemeKind kind); // remembered
+    /// remembered
+    void setThemeKind(ThemeKind kind);
     void savePicture();
-    void showValidation(); // runs it where there is no result yet
-    void showExperts(); // compares exchanges with experts, for the document's plan
-    void showJobs(); // compares schedulers of jobs, for the document's plan
-    void showLayer(LayerPass pass); // of the evaluation that is shown
-    void showRun(); // what was recorded beside the plan
-    void showLive(); // a run that goes on
-    void showPlanner(); // lets the plan be searched around
-    void showSweep(); // rows that a sweep wrote
-    void showConnect(const QString &address = {}); // the sheet that connects to one, from its beginning
+    /// runs it where there is no result yet
+    void showValidation();
+    /// compares exchanges with experts, for the document's plan
+    void showExperts();
+    /// compares schedulers of jobs, for the document's plan
+    void showJobs();
+    /// of the evaluation that is shown
+    void showLayer(LayerPass pass);
+    /// what was recorded beside the plan
+    void showRun();
+    /// a run that goes on
+    void showLive();
+    /// lets the plan be searched around
+    void showPlanner();
+    /// rows that a sweep wrote
+    void showSweep();
+    /// the sheet that connects to one, from its beginning
+    void showConnect(const QString &address = {});
     void showWorkbench();
-    void showDocumentation(); // in another program
+    /// in another program
+    void showDocumentation();
     [[nodiscard]] bool isWorkbenchShown() const;
-    void restorePlaces(); // geometry and splitters as they were left, within the screen of today
-    void showNewPlan(); // the sheet, from its beginning
+    /// geometry and splitters as they were left, within the screen of today
+    void restorePlaces();
+    /// the sheet, from its beginning
+    void showNewPlan();
 
     static ThemeKind rememberedTheme();
 
@@ -108,23 +121,29 @@ private:
     void connectLive();
     void connectPlanner();
     void updateTitle();
-    void showErrors(const Errors &errors); // of the document's plan; none: it was evaluated
+    /// of the document's plan; none: it was evaluated
+    void showErrors(const Errors &errors);
     void fillRecentMenu();
     void fillSamplesMenu();
-    void keepWithin(const QRect &available); // a screen's, in logical pixels
+    /// a screen's, in logical pixels
+    void keepWithin(const QRect &available);
 
     WindowModels m_models;
     RecentFiles &m_recent;
     Prompts &m_prompts;
     ThemeKind m_theme;
-    bool m_isEvaluated = false; // the document's plan has an evaluation
-    bool m_hasLayers = false; // of experts
-    bool m_mayClose = false; // unsaved changes have been dealt with
+    /// the document's plan has an evaluation
+    bool m_isEvaluated = false;
+    /// of experts
+    bool m_hasLayers = false;
+    /// unsaved changes have been dealt with
+    bool m_mayClose = false;
     CommandRegistry m_commands;
     ValidationRunner m_runner;
     LayerOpener m_opener;
     RunDocument m_runs;
-    LiveDocument m_live; // shows in the document of the run
+    /// shows in the document of the run
+    LiveDocument m_live;
     Workbench *m_workbench;
     ValidationPage *m_validation;
     ExpertsPage *m_experts;
@@ -138,7 +157,8 @@ private:
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;
-    FileTarget *m_target; // of pictures and exports
+    /// of pictures and exports
+    FileTarget *m_target;
     ExportActions *m_exports;
     ValidationActions *m_validationActions;
     RunActions *m_runActions;

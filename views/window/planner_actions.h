@@ -31,7 +31,8 @@ public:
 Q_SIGNALS:
     void pageRequested();
     void workbenchRequested();
-    void changed(); // what can be done
+    /// what can be done
+    void changed();
 
 private:
     void wireTrial();
@@ -42,7 +43,8 @@ private:
     PlannerPage *m_page;
     TrialStrip *m_strip;
     QShortcut *m_escape;
-    PlanSearch m_search; // last: its thread ends first
+    /// last: its thread ends first
+    PlanSearch m_search;
 };
 
 } // namespace trainyard

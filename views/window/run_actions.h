@@ -22,13 +22,15 @@ public:
     void compare();
     void compareFolder();
     void compare(const QStringList &paths);
-    void toggleWatching(); // where nothing is open, a folder is asked for
+    /// where nothing is open, a folder is asked for
+    void toggleWatching();
     void save();
     void close();
     void stepBy(int steps);
 
 signals:
-    void runOpened(); // one that was asked for lies under the plan
+    /// one that was asked for lies under the plan
+    void runOpened();
 
 private:
     void showFailure(const Errors &errors);
@@ -39,8 +41,10 @@ private:
     Prompts &m_prompts;
     MessageBar &m_messages;
     QWidget *m_window;
-    QStringList m_asked; // what is being opened
-    bool m_isAsked = false; // by a person
+    /// what is being opened
+    QStringList m_asked;
+    /// by a person
+    bool m_isAsked = false;
 };
 
 } // namespace trainyard

@@ -24,15 +24,19 @@ public:
     [[nodiscard]] RunCalibration &calibration() { return m_calibration; }
     [[nodiscard]] PlanOfRun &planOfRun() { return m_planOfRun; }
 
-    void learn(); // from the run that is open, in sight
-    void makePlan(); // that the run tells of; asks about unsaved work first
+    /// from the run that is open, in sight
+    void learn();
+    /// that the run tells of; asks about unsaved work first
+    void makePlan();
     [[nodiscard]] CalibrationCard &card() { return *m_card; }
     [[nodiscard]] CalibrationCard &ownFactors() { return *m_own; } // of the plan, where no run is open
     [[nodiscard]] PlanOfRunCard &planCard() { return *m_planCard; }
 
 signals:
-    void pageRequested(); // of the run
-    void changed(); // what can be done
+    /// of the run
+    void pageRequested();
+    /// what can be done
+    void changed();
 
 private:
     void showPlan();
@@ -45,10 +49,13 @@ private:
     MessageBar &m_messages;
     RunCalibration m_calibration;
     PlanOfRun m_planOfRun;
-    CalibrationCard *m_card, *m_own; // the page's
+    /// the page's
+    CalibrationCard *m_card, *m_own;
     PlanOfRunCard *m_planCard;
-    bool m_isNewRun = false; // nothing has been offered of it yet
-    bool m_isPlanWanted = false; // the plan of the next run is taken without asking
+    /// nothing has been offered of it yet
+    bool m_isNewRun = false;
+    /// the plan of the next run is taken without asking
+    bool m_isPlanWanted = false;
 };
 
 } // namespace trainyard

@@ -25,7 +25,8 @@ public:
     /// now, so that nothing took any time.
     void setEvaluation(const EvaluationPtr &evaluation, int evidence = 0, bool wasKnown = false);
     void setErrors(const Errors &errors);
-    void setPreview(const QString &text); // empty: none
+    /// empty: none
+    void setPreview(const QString &text);
     void setStale(bool isStale);
     [[nodiscard]] QString text() const;
     [[nodiscard]] ConfidenceButton &confidence() { return *m_confidence; }
@@ -42,8 +43,10 @@ private:
     void refresh();
     [[nodiscard]] QString verdict() const;
 
-    EvaluationPtr m_evaluation; // null where it failed
-    std::optional<Errors> m_errors; // why it failed
+    /// null where it failed
+    EvaluationPtr m_evaluation;
+    /// why it failed
+    std::optional<Errors> m_errors;
     QLabel *m_left, *m_right;
     ConfidenceButton *m_confidence;
     int m_evidence = 0;

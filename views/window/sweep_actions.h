@@ -38,8 +38,10 @@ private:
     SweepPage *m_page;
     PlanPtr m_tried;
     bool m_hasTried = false;
-    QString m_first; // the file that the window began with, until it is read
-    SweepResults m_results; // last: its thread ends first
+    /// the file that the window began with, until it is read
+    QString m_first;
+    /// last: its thread ends first
+    SweepResults m_results;
 };
 
 } // namespace trainyard

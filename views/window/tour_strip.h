@@ -15,7 +15,8 @@ public:
     explicit TourStrip(QWidget *parent = nullptr);
 
     void start();
-    void next(); // after the last step it dismisses itself
+    /// after the last step it dismisses itself
+    void next();
     void dismiss();
     [[nodiscard]] int step() const { return m_step; }
     [[nodiscard]] static bool wasDismissed();

@@ -33,7 +33,8 @@ private:
     Prompts &m_prompts;
     MessageBar &m_messages;
     QWidget *m_window;
-    BackgroundQueue m_queue; // last: its work uses what is above
+    /// last: its work uses what is above
+    BackgroundQueue m_queue;
 };
 
 } // namespace trainyard

@@ -53,7 +53,8 @@ struct WindowModels {
 class Workbench : public QWidget {
     Q_OBJECT
 
-    WindowModels m_models; // first: panels are made from them
+    /// first: panels are made from them
+    WindowModels m_models;
     EditHistory *m_history;
 
 public:
@@ -107,19 +108,23 @@ private:
     void connectJobs();
     void connectRange();
     void connectDetails();
-    void connectPins(); // of jobs, and which one stands out
+    /// of jobs, and which one stands out
+    void connectPins();
     void showJobOnMap(int job);
-    void showDetails(); // brings them to the front, where the focus is stays
+    /// brings them to the front, where the focus is stays
+    void showDetails();
     template <class Panel> void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);
     void showEvaluation(const EvaluationPtr &evaluation);
     void showFailure(const PlanPtr &plan, const Errors &errors);
     void awaitNumbers();
     void showStale(bool isStale);
-    void showOutdated(); // which panels tell of another plan than the one that is shown
+    /// which panels tell of another plan than the one that is shown
+    void showOutdated();
     void showBaseline();
     [[nodiscard]] EvaluationPtr ghost() const;
-    void alignCurves(); // one time axis for timeline and curves
+    /// one time axis for timeline and curves
+    void alignCurves();
 
     DatacenterRanking *m_ranking;
     RokSearch *m_rok;
@@ -129,13 +134,17 @@ private:
     QWidget *m_previewedBy =
         nullptr; // a control of this panel is being tried: the panel must not change under the pointer
     bool m_isStale = false;
-    bool m_isTelling = false; // an evaluation goes to the panels: what they signal is no choice of a person
+    /// an evaluation goes to the panels: what they signal is no choice of a person
+    bool m_isTelling = false;
     bool m_isArranged = false;
-    QTimer m_paintDelay; // the map is painted with its numbers, not once without them and again with them
-    QTimer m_staleDelay; // what is there in the blink of an eye need not be announced
+    /// the map is painted with its numbers, not once without them and again with them
+    QTimer m_paintDelay;
+    /// what is there in the blink of an eye need not be announced
+    QTimer m_staleDelay;
     std::pair<int, int> m_insets { -1, -1 };
     QSplitter *m_columns, *m_left, *m_right;
-    TabbedCard *m_upper, *m_lower; // of the right column
+    /// of the right column
+    TabbedCard *m_upper, *m_lower;
     ScrollAnchor *m_memoryAnchor = nullptr, *m_sharesAnchor = nullptr;
 };
 

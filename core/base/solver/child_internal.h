@@ -26,8 +26,10 @@ private:
 };
 
 struct ChildEnd {
-    int exitCode = 0; // negative: the signal that ended it
-    bool isLate = false; // it was ended after `seconds`
+    /// negative: the signal that ended it
+    int exitCode = 0;
+    /// it was ended after `seconds`
+    bool isLate = false;
 };
 
 /// Runs it until it ends, nothing to read, what it says written to `log`, no other file of ours open. After so many

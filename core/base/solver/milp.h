@@ -36,17 +36,23 @@ struct Milp {
 
 struct MilpLimits {
     double seconds = 10;
-    int nodes = 200000; // of the search: ends alike on every machine where it is reached first
-    bool cuts = true; // rows that CBC adds: they raise bounds, and slow down a search that asks for any answer at all
+    /// of the search: ends alike on every machine where it is reached first
+    int nodes = 200000;
+    /// rows that CBC adds: they raise bounds, and slow down a search that asks for any answer at all
+    bool cuts = true;
     std::stop_token stop = {};
-    std::string program = "cbc"; // a name that is looked for where programs are, or a path
+    /// a name that is looked for where programs are, or a path
+    std::string program = "cbc";
 };
 
 struct MilpAnswer {
-    std::vector<double> values; // empty where none was found; to eight digits, whole ones below 1e8 exactly
+    /// empty where none was found; to eight digits, whole ones below 1e8 exactly
+    std::vector<double> values;
     double cost = 0;
-    double bound = 0; // no answer is cheaper; minus infinity where the search ended before it knew
-    bool isOptimal = false; // proven
+    /// no answer is cheaper; minus infinity where the search ended before it knew
+    double bound = 0;
+    /// proven
+    bool isOptimal = false;
 };
 
 /// `start`: values of an answer that is known, to begin with; may be empty. No answer is dearer than one that holds.

@@ -20,7 +20,8 @@ namespace trainyard::detail {
 enum class CbcStatus : std::uint8_t { Optimal, Stopped, Infeasible, Unbounded };
 struct CbcSolution {
     CbcStatus status = CbcStatus::Stopped;
-    std::vector<double> values; // of all columns; those that have to be whole are
+    /// of all columns; those that have to be whole are
+    std::vector<double> values;
 };
 /// Of a whole solution file; nothing where it is not one of `columns` columns.
 [[nodiscard]] std::optional<CbcSolution> readSolution(std::string_view text, const Milp &problem);

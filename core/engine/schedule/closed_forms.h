@@ -24,15 +24,20 @@ struct FormPipeline {
     std::vector<FormStage> stages;
     std::vector<FormBoundary> boundaries;
     double microBatches = 1;
-    double chunks = 1; // of a stage, interleaved
-    double cell = 1; // Dc: pipelines that take turns on the WAN; 1 = each has its share of it
-    std::vector<double> inFlight; // K_i; empty: as many as there are micro-batches
-    bool recomputesLastStage = false; // also where the activations are still there
+    /// of a stage, interleaved
+    double chunks = 1;
+    /// Dc: pipelines that take turns on the WAN; 1 = each has its share of it
+    double cell = 1;
+    /// K_i; empty: as many as there are micro-batches
+    std::vector<double> inFlight;
+    /// also where the activations are still there
+    bool recomputesLastStage = false;
 };
 
 /// What one micro-batch more waits for.
 enum class Bound : unsigned char { Compute, Link, InFlight };
-[[nodiscard]] const char *toString(Bound bound); // "compute", "link", "pipeline depth"
+/// "compute", "link", "pipeline depth"
+[[nodiscard]] const char *toString(Bound bound);
 
 struct FormTime {
     double seconds = 0;

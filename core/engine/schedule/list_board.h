@@ -48,10 +48,12 @@ public:
     /// Lays weight gradients until one more forward stays within `limit`; false where there are not enough of them.
     bool makeRoom(int device, int limit);
     [[nodiscard]] bool hasPendingWeightGrad(int device) const;
-    [[nodiscard]] std::int64_t weightGradDuration(int device) const; // of the oldest pending
+    /// of the oldest pending
+    [[nodiscard]] std::int64_t weightGradDuration(int device) const;
 
     void lay(OpKind kind, int device, int chunk = 0);
-    void layWeightGrad(int device); // the oldest pending
+    /// the oldest pending
+    void layWeightGrad(int device);
     void layPendingWeightGrads();
     /// Weight gradients as long as a whole one fits before `arrival`.
     void fillWith(int device, std::int64_t arrival);
@@ -69,13 +71,16 @@ private:
     struct Device {
         std::int64_t firstStart = 0, freeAt = 0, idle = 0;
         int live = 0;
-        std::size_t nextWeightGrad = 0; // into inputGrads
-        std::vector<std::pair<int, int>> inputGrads; // chunk and micro-batch, in the order laid
+        /// into inputGrads
+        std::size_t nextWeightGrad = 0;
+        /// chunk and micro-batch, in the order laid
+        std::vector<std::pair<int, int>> inputGrads;
         std::vector<Op> order;
     };
     struct Chunk {
         int virtualStage = 0;
-        std::int64_t before = 0, after = 0; // on the way from the virtual stage before it, and from the one after it
+        /// on the way from the virtual stage before it, and from the one after it
+        std::int64_t before = 0, after = 0;
         std::array<int, 3> done {};
     };
 
@@ -98,12 +103,14 @@ private:
     ScheduleShape m_shape;
     ChunkPlacement m_placement;
     const ScheduleTimes &m_times;
-    std::vector<Chunk> m_chunks; // [device * chunks + chunk]
+    /// [device * chunks + chunk]
+    std::vector<Chunk> m_chunks;
     std::vector<std::int64_t>
         m_ends[2]; // of forwards and input gradients, [virtual stage * micro-batches + micro-batch]
     std::vector<Device> m_devices;
     std::int64_t m_worstIdle = 0;
-    int m_kept; // of kChunk, for the weight gradient
+    /// of kChunk, for the weight gradient
+    int m_kept;
 };
 
 /// How many of `all` choices a search may try, so that a plan of any size answers while someone waits.

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The order of work on each device of a pipeline: what a schedule generator returns, a pure function of the shape and,
-// for the schedules that decide by them, of the operations' times. A device holds `chunks` virtual stages; the
+// The order of work on each device of a pipeline: every schedule generator returns one. It depends on the shape alone
+// or, for list schedulers, on the shape and the times of the operations. A device holds `chunks` virtual stages; the
 // placement says which.
 
 #include "core/base/error.h"
@@ -31,16 +31,20 @@ enum class OpKind : std::uint8_t { Forward, Backward, InputGrad, WeightGrad, Rec
 /// Eight bytes without padding: programs are hashed and compared as words.
 struct Op {
     OpKind kind = OpKind::Forward;
-    bool recomputes = false; // a backward whose activations are recomputed first, where the costs have recompute
+    /// a backward whose activations are recomputed first, where the costs have recompute
+    bool recomputes = false;
     std::int16_t chunk = 0;
     std::int32_t microBatch = 0;
     bool operator==(const Op &) const = default;
 };
 
 struct ScheduleShape {
-    int devices = 1; // pipeline stages p
-    int microBatches = 1; // m
-    int chunks = 1; // virtual stages a device, v
+    /// pipeline stages p
+    int devices = 1;
+    /// m
+    int microBatches = 1;
+    /// virtual stages a device, v
+    int chunks = 1;
     /// Per device, in micro-batches; size 1: for every device; empty: the schedule's own. 1f1b shortens its warm-up;
     /// the others cannot run with less than they need and say what that is.
     std::vector<int> inFlightLimit;
@@ -53,31 +57,38 @@ struct ScheduleShape {
 struct ScheduleTimes {
     struct Stage { // of one virtual stage and one micro-batch
         std::int64_t forward = 0, inputGrad = 0, weightGrad = 0;
-        std::int64_t recompute = 0; // of the input gradient, what one is spared that directly follows its own forward
+        /// part of inputGrad: the recomputation, which is spared where the gradient directly follows its own forward
+        std::int64_t recompute = 0;
         bool operator==(const Stage &) const = default;
     };
-    std::vector<Stage> stages; // per virtual stage
+    /// per virtual stage
+    std::vector<Stage> stages;
     std::vector<std::int64_t>
-        boundaries; // between q and q + 1, one way, the slower one; unused where both are on one device
-    std::vector<std::int64_t> tails; // per device, what follows its last operation; empty: nothing
-    /// Of a chunk's activations, the share that stays from the input gradient to the weight gradient. Shares above 1
+        boundaries; // [q]: a transfer from virtual stage q to q + 1, in the slower direction; not used where both are
+    // on one device
+    /// per device, what follows its last operation; empty: nothing
+    std::vector<std::int64_t> tails;
+    /// The share of a chunk's activations that stays between its input gradient and its weight gradient. Shares above 1
     /// (recomputed ones) count as 1 here: a limit on micro-batches in flight is one on what their forwards leave.
     double keptForWeightGrad = 1;
-    bool endsTogether = false; // every device waits for the last one, so the makespan counts, not the longest span
+    /// every device waits for the last one, so the makespan counts, not the longest span
+    bool endsTogether = false;
     bool operator==(const ScheduleTimes &) const = default;
 };
 
 /// How a device follows its order. Strict: whatever comes next is waited for. OpportunisticForward: while the operation
 /// at the head waits for a gradient, the next forward takes its place, and is then waited for. WorkConserving: whenever
-/// the device is free, the first of: the next backward whose gradient is here; the next forward whose input is here,
-/// while fewer than the limit are in flight; the recomputation of the oldest micro-batch, once there is no forward left
-/// to issue. The order then says which operation of a kind comes next, and is one in which they could run.
+/// the device is free, it takes the first of these that is possible: the next backward whose gradient is here; the next
+/// forward whose input is here, while fewer than the limit are in flight; the recomputation of the oldest micro-batch,
+/// once there is no forward left to issue. The order then says which operation of a kind comes next, and is one in
+/// which they could run.
 enum class OrderRule : std::uint8_t { Strict, OpportunisticForward, WorkConserving };
 
 struct FixedOrder {
     ScheduleShape shape;
     ChunkPlacement placement = ChunkPlacement::Loop;
-    std::vector<std::vector<Op>> order; // per device
+    /// per device
+    std::vector<std::vector<Op>> order;
     OrderRule rule = OrderRule::Strict;
     bool operator==(const FixedOrder &) const = default;
 

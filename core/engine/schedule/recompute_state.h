@@ -45,7 +45,8 @@ private:
     }
 
     std::size_t m_microBatches;
-    std::vector<std::uint8_t> m_isWhole; // per chunk and micro-batch; empty where none is
+    /// per chunk and micro-batch; empty where none is
+    std::vector<std::uint8_t> m_isWhole;
 };
 
 } // namespace trainyard

@@ -11,7 +11,8 @@ namespace trainyard::schedules {
 
 struct SlotChain { // virtual stages first .. first + length - 1, for micro-batches of its own
     int firstStage = 0, firstMicroBatch = 0, microBatches = 0;
-    std::vector<int> room; // per stage of the chain: most micro-batches in flight
+    /// per stage of the chain: most micro-batches in flight
+    std::vector<int> room;
 };
 
 /// Fills the order of a program that has shape and placement.

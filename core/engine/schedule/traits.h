@@ -17,8 +17,10 @@ namespace trainyard {
 struct CountRule {
     int least = 1, step = 1, most = std::numeric_limits<int>::max();
     int leastPerStage = 0, stepPerStage = 0;
-    const char *why = ""; // what the schedule does with them: the end of a fault's sentence
-    const char *right = nullptr; // what would do; empty: the nearest numbers
+    /// what the schedule does with them: the end of a fault's sentence
+    const char *why = "";
+    /// what would do; empty: the nearest numbers
+    const char *right = nullptr;
 
     [[nodiscard]] constexpr int leastOf(int stages) const { return std::max(least, leastPerStage * stages); }
     [[nodiscard]] constexpr int stepOf(int stages) const { return std::max(step, stepPerStage * stages); }
@@ -38,9 +40,12 @@ enum class OrderedBy : std::uint8_t { Shape, Times, Slices, RunTime };
 
 struct ScheduleTraits {
     ScheduleKind kind;
-    const char *label; // in the window
-    const char *text; // what order it is, for people
-    const char *holds; // micro-batches in flight at most, in words
+    /// in the window
+    const char *label;
+    /// what order it is, for people
+    const char *text;
+    /// micro-batches in flight at most, in words
+    const char *holds;
     /// Longest a device waits between its first and last operation where every stage takes equally long and nothing is
     /// sent; of p stages, m micro-batches and v chunks, with f, b, w a device's forward, input and weight gradient of a
     /// micro-batch (of one copy of the model). Exact for m a multiple of p, at least 2p, and f = b = w. Empty where
@@ -62,10 +67,14 @@ struct ScheduleTraits {
         .most = 1, .why = "which has one chunk per stage", .right = "1, or schedule interleaved or breadth-first"
     }; // of layers
     CountRule stages {}, microBatches {};
-    bool splitsBackward = false; // into input and weight gradients; a device's last operations are the latter
-    bool pairs = false; // forwards run together with backwards, kernel by kernel
-    bool forwardsFirst = false; // no backward before a device's last forward
-    bool holdsStagesBehind = false; // a device has no more forwards open than there are stages from it to the last
+    /// into input and weight gradients; a device's last operations are the latter
+    bool splitsBackward = false;
+    /// forwards run together with backwards, kernel by kernel
+    bool pairs = false;
+    /// no backward before a device's last forward
+    bool forwardsFirst = false;
+    /// a device has no more forwards open than there are stages from it to the last
+    bool holdsStagesBehind = false;
     /// With so many micro-batches a stage or more, further ones only repeat the order: what a device does before its
     /// first gradient and what it has in flight at the start of any operation occur with that many already. 0: nobody
     /// knows.

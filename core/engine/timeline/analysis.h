@@ -12,14 +12,22 @@ namespace trainyard {
 
 /// Nanoseconds of one iteration on one stage, by what they were spent on. They add up to the iteration exactly.
 struct StageTime {
-    Nanoseconds compute = 0; // whole spans of forward, backward, recompute; their communication is taken out later
-    Nanoseconds bubble = 0; // waiting, not for a transfer
-    Nanoseconds wan = 0; // waiting for a WAN transfer (queueing on the channel and latency included)
-    Nanoseconds pipeline = 0; // waiting for a local boundary transfer
-    Nanoseconds reduce = 0; // gradient reduction or parameter gather that nothing hides
-    Nanoseconds optimizer = 0; // spans of the update
-    Nanoseconds overhead = 0; // host work at the end of the iteration
-    Nanoseconds offload = 0; // waiting for a load or store
+    /// whole spans of forward, backward, recompute; their communication is taken out later
+    Nanoseconds compute = 0;
+    /// waiting, not for a transfer
+    Nanoseconds bubble = 0;
+    /// waiting for a WAN transfer (queueing on the channel and latency included)
+    Nanoseconds wan = 0;
+    /// waiting for a local boundary transfer
+    Nanoseconds pipeline = 0;
+    /// gradient reduction or parameter gather that nothing hides
+    Nanoseconds reduce = 0;
+    /// spans of the update
+    Nanoseconds optimizer = 0;
+    /// host work at the end of the iteration
+    Nanoseconds overhead = 0;
+    /// waiting for a load or store
+    Nanoseconds offload = 0;
 };
 
 /// Of each compute track, in track order. A gap before a span is attributed to the transfer awaited from the moment

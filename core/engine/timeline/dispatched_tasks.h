@@ -76,10 +76,12 @@ private:
     SimulationWorkspace &m_work;
     Dispatcher &m_dispatcher;
     SharedLinks *m_links = nullptr;
-    const std::uint32_t m_first; // number of the first of them
+    /// number of the first of them
+    const std::uint32_t m_first;
     std::vector<Task> m_tasks;
     Instants m_ends, m_wakes;
-    std::vector<std::uint32_t> m_ended; // at this instant
+    /// at this instant
+    std::vector<std::uint32_t> m_ended;
     Nanoseconds m_now = 0;
     bool m_isWoken = false, m_hasBegunFlow = false;
 };

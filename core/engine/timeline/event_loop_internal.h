@@ -376,11 +376,13 @@ private:
     const EventTopology &m_topology;
     RunTimeOrder m_order;
     SharedLinks m_links;
-    DispatchedTasks *const m_dispatched; // null unless `dispatches`
+    /// null unless `dispatches`
+    DispatchedTasks *const m_dispatched;
     Nanoseconds m_now = 0;
     std::size_t m_settled = 0;
     Nanoseconds m_openEnd = kNever;
-    bool m_openChanged = false; // since m_openEnd was found
+    /// since m_openEnd was found
+    bool m_openChanged = false;
 };
 
 } // namespace trainyard

@@ -10,17 +10,22 @@ namespace trainyard {
 struct TaskGraph;
 
 struct EventTopology {
-    static constexpr std::uint8_t kChosen = 1; // by its resource, which decides while it runs
-    static constexpr std::uint8_t kOpen = 2; // its end is known only when it comes: a flow, or what may be stopped
+    /// by its resource, which decides while it runs
+    static constexpr std::uint8_t kChosen = 1;
+    /// its end is known only when it comes: a flow, or what may be stopped
+    static constexpr std::uint8_t kOpen = 2;
     static constexpr std::uint8_t kFollowed =
         4; // the next task waits for it, because it comes next on a resource of fixed order
 
-    std::vector<std::uint8_t> traits; // per task
-    std::vector<std::uint32_t> waits; // per task: how many must end or start before it can be placed
+    /// per task
+    std::vector<std::uint8_t> traits;
+    /// per task: how many must end or start before it can be placed
+    std::vector<std::uint32_t> waits;
     /// Those that wait for task i: successor[successorBegin[i] .. successorBegin[i+1]), with TaskGraph::kFromStart
     /// where for its start.
     std::vector<std::uint32_t> successorBegin, successor;
-    std::vector<std::uint32_t> tieRank; // per resource: its place among all by cell member, stage and direction
+    /// per resource: its place among all by cell member, stage and direction
+    std::vector<std::uint32_t> tieRank;
 };
 
 [[nodiscard]] EventTopology eventTopologyOf(const TaskGraph &graph);

@@ -13,10 +13,14 @@ struct FairShareWorkspace {
     // of many links the few that carry a flow, in their order, and the flows' links by their numbers among these
     std::vector<std::uint32_t> number, used, usedIndex;
     std::vector<double> usedCapacity;
-    std::vector<double> left, unfrozenWeight, share; // per link
-    std::vector<std::uint32_t> users; // per link: flows not yet frozen
-    std::vector<std::uint32_t> flowBegin, flowIndex; // flows of each link
-    std::vector<std::uint32_t> open; // flows not yet frozen
+    /// per link
+    std::vector<double> left, unfrozenWeight, share;
+    /// per link: flows not yet frozen
+    std::vector<std::uint32_t> users;
+    /// flows of each link
+    std::vector<std::uint32_t> flowBegin, flowIndex;
+    /// flows not yet frozen
+    std::vector<std::uint32_t> open;
     std::vector<std::uint8_t> isFrozen;
 };
 

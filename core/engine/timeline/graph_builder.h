@@ -24,11 +24,13 @@ private:
 
 class GraphBuilder {
 public:
-    using Id = std::uint32_t; // of a resource, or of a task as it was appended
+    /// of a resource, or of a task as it was appended
+    using Id = std::uint32_t;
     struct Tag {
         std::int32_t microBatch = -1;
         int chunk = 0;
-        bool continues = false; // as in TaskGraph
+        /// as in TaskGraph
+        bool continues = false;
     };
     enum class From : std::uint8_t { End, Start };
 
@@ -88,7 +90,8 @@ private:
     TaskGraph m_graph;
     std::vector<Task> m_tasks;
     std::vector<Wait> m_waits;
-    std::vector<Id> m_number; // of the task appended i-th; empty where all lie as they were appended
+    /// of the task appended i-th; empty where all lie as they were appended
+    std::vector<Id> m_number;
 };
 
 /// Part of a graph: what one system adds to it.

@@ -27,7 +27,8 @@ public:
 private:
     struct Kept {
         TaskGraph graph;
-        std::uint64_t given = 0; // back, as a number of m_given
+        /// back, as a number of m_given
+        std::uint64_t given = 0;
     };
 
     /// Where there is no room: what nobody took for long, then the largest. With the oldest first, a little more than
@@ -36,7 +37,8 @@ private:
 
     std::size_t m_mostTasks;
     std::mutex m_mutex;
-    std::list<Kept> m_kept; // the last given back first
+    /// the last given back first
+    std::list<Kept> m_kept;
     std::size_t m_tasks = 0;
     std::uint64_t m_given = 0;
 };

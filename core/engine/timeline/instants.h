@@ -36,7 +36,8 @@ private:
     struct At {
         Nanoseconds time;
         std::uint64_t tie;
-        std::uint32_t index; // of equal ties: on one resource numbers are its order
+        /// of equal ties: on one resource numbers are its order
+        std::uint32_t index;
         bool operator>(const At &o) const
         {
             return time != o.time ? time > o.time : tie != o.tie ? tie > o.tie : index > o.index;

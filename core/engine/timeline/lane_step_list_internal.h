@@ -10,14 +10,16 @@
 
 namespace trainyard {
 
-using StepNumber = std::int32_t; // number of the step that makes it; kBeginning: the beginning of time
+/// number of the step that makes it; kBeginning: the beginning of time
+using StepNumber = std::int32_t;
 inline constexpr StepNumber kBeginning = -1;
 
 /// A step before it has slots.
 struct ValueStep {
     StepNumber a = kBeginning, b = kBeginning;
     std::uint16_t lag = 0, time = 0;
-    std::uint32_t resource = 0; // so that what equal stages do side by side is no repetition
+    /// so that what equal stages do side by side is no repetition
+    std::uint32_t resource = 0;
 };
 
 /// Numbers entries of a table in the order of their first use.
@@ -49,7 +51,8 @@ public:
     [[nodiscard]] bool isTooMany() const { return m_times.isTooMany() || m_lags.isTooMany(); }
 
     std::vector<ValueStep> steps;
-    std::vector<StepNumber> ends; // of each resource's last task
+    /// of each resource's last task
+    std::vector<StepNumber> ends;
 
 private:
     StepNumber append(ValueStep step);
@@ -62,9 +65,11 @@ private:
     const TaskGraph &m_graph;
     UsedEntries<LaneSteps::Sum> m_times;
     const std::vector<LaneSteps::Sum> &m_sums;
-    std::map<std::uint32_t, std::uint32_t> m_joined; // two times: the time of both, or kNoSpan
+    /// two times: the time of both, or kNoSpan
+    std::map<std::uint32_t, std::uint32_t> m_joined;
     UsedEntries<std::uint32_t> m_lags;
-    std::vector<StepNumber> m_end, m_last; // [task], [resource]
+    /// [task], [resource]
+    std::vector<StepNumber> m_end, m_last;
 };
 
 } // namespace trainyard

@@ -31,22 +31,33 @@ struct LaneSteps {
         std::uint16_t home = 0, made = 0;
     };
     struct Stretch {
-        std::uint32_t first = 0, last = 0; // of `steps`
-        std::uint32_t times = 1; // that it is run
-        std::uint32_t depth = 0; // repetitions until all that is carried was made by one
-        std::vector<Carried> entry; // copied before the first: home from made
-        std::vector<Carried> carried; // copied after each
+        /// of `steps`
+        std::uint32_t first = 0, last = 0;
+        /// that it is run
+        std::uint32_t times = 1;
+        /// repetitions until all that is carried was made by one
+        std::uint32_t depth = 0;
+        /// copied before the first: home from made
+        std::vector<Carried> entry;
+        /// copied after each
+        std::vector<Carried> carried;
     };
 
     std::vector<Step> steps;
     std::vector<Stretch> stretches;
-    std::vector<std::uint16_t> ends; // slots of the last tasks of the resources
-    static constexpr std::uint32_t kNegative = 0x80000000u; // minus the duration of that class
-    static constexpr std::uint32_t kZero = 0xffffffffu; // nothing
-    using Sum = std::array<std::uint32_t, 3>; // of the durations of classes
+    /// slots of the last tasks of the resources
+    std::vector<std::uint16_t> ends;
+    /// minus the duration of that class
+    static constexpr std::uint32_t kNegative = 0x80000000u;
+    /// nothing
+    static constexpr std::uint32_t kZero = 0xffffffffu;
+    /// of the durations of classes
+    using Sum = std::array<std::uint32_t, 3>;
     std::vector<Sum> times;
-    std::vector<std::uint32_t> lags; // of the class table; the first is 0
-    std::size_t slotCount = 1; // slot 0 is the beginning of time
+    /// of the class table; the first is 0
+    std::vector<std::uint32_t> lags;
+    /// slot 0 is the beginning of time
+    std::size_t slotCount = 1;
 
     /// Of one whole pass.
     [[nodiscard]] std::int64_t stepCount() const;

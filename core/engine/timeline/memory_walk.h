@@ -18,16 +18,20 @@ struct OffloadUse {
     double written = 0, read = 0;
     double forwarded =
         0; // written in vain: of tensors that were needed while their store ran, and taken from GPU memory
-    double dropped = 0; // never written: needed before the store began or, the rest of it, while it ran
+    /// never written: needed before the store began or, the rest of it, while it ran
+    double dropped = 0;
 };
 
 struct LiveOverTime {
-    std::vector<MemoryStep> gpu, whole; // curves of the bytes on the GPU and, where something leaves, if everything had
-                                        // stayed; empty where nobody asked
+    /// curves of the bytes on the GPU and, where something leaves, if everything had stayed; empty where nobody asked
+    std::vector<MemoryStep> gpu, whole;
     double peak = 0, peakWhole = 0;
-    double mostOffloaded = 0; // bytes outside the GPU at once
-    std::size_t fullest = 0; // number of the change that reached the peak: as many changes come before it
-    bool isFromSpans = false; // counted from a timeline, not from an order of work
+    /// bytes outside the GPU at once
+    double mostOffloaded = 0;
+    /// number of the change that reached the peak: as many changes come before it
+    std::size_t fullest = 0;
+    /// counted from a timeline, not from an order of work
+    bool isFromSpans = false;
     OffloadUse use;
 
     [[nodiscard]] LiveOverTime withoutCurves() const
@@ -78,7 +82,8 @@ private:
     }
 
     PoolBytes m_now;
-    double m_running = 0; // of what runs
+    /// of what runs
+    double m_running = 0;
     double m_peak = 0, m_peakWhole = 0, m_mostOffloaded = 0;
     std::size_t m_changes = 0, m_fullest = 0;
 };

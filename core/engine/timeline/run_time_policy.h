@@ -13,18 +13,22 @@ namespace trainyard {
 /// Kept between simulations; one a thread.
 struct PolicyWorkspace {
     struct Notes { // of one resource, for its policy
-        std::uint32_t head = 0, ahead = 0; // tasks up to which it has looked; they begin at the resource's first
-        std::uint32_t promised = kNoSpan; // the task that has its turn for sure
+        /// tasks up to which it has looked; they begin at the resource's first
+        std::uint32_t head = 0, ahead = 0;
+        /// the task that has its turn for sure
+        std::uint32_t promised = kNoSpan;
         int count = 0;
     };
     std::vector<Notes> notes;
-    std::vector<std::uint8_t> isHere, isBegun; // per task; empty where no resource has a policy
+    /// per task; empty where no resource has a policy
+    std::vector<std::uint8_t> isHere, isBegun;
 };
 
 struct Choosing {
     const TaskGraph &graph;
     PolicyWorkspace &work;
-    Timeline &timeline; // start and cause of what has arrived, which a policy may move to a later arrival
+    /// start and cause of what has arrived, which a policy may move to a later arrival
+    Timeline &timeline;
     std::uint32_t resource;
 
     [[nodiscard]] PolicyWorkspace::Notes &notes() const { return work.notes[resource]; }

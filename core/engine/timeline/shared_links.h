@@ -94,8 +94,10 @@ private:
     void holdsChange();
 
     const ClassTable &m_table;
-    const bool m_isPlain; // every flow takes its rate of each of its links and holds nothing
-    const std::vector<double> &m_carries; // of each link, what no hold takes away
+    /// every flow takes its rate of each of its links and holds nothing
+    const bool m_isPlain;
+    /// of each link, what no hold takes away
+    const std::vector<double> &m_carries;
     SimulationWorkspace &m_work;
     bool m_haveChanged = false;
 };

@@ -28,8 +28,10 @@ struct LaneTable {
     LaneTable() = default;
     explicit LaneTable(const LaneSteps &steps) { fit(steps); }
 
-    std::vector<LaneValues> times; // [LaneSteps::times]
-    std::vector<LaneValues> lags; // [LaneSteps::lags]
+    /// [LaneSteps::times]
+    std::vector<LaneValues> times;
+    /// [LaneSteps::lags]
+    std::vector<LaneValues> lags;
 
     /// For other steps; every lane is 0 then.
     void fit(const LaneSteps &steps);
@@ -44,8 +46,10 @@ struct LaneTable {
 
 /// Kept between calls, so that nothing is allocated a pass. One a thread.
 struct LaneWorkspace {
-    std::vector<LaneValues> values, snapshot; // of repetitions (lane_steps.h)
-    std::int64_t stepsRun = 0; // of all passes so far: less than their tasks where repetitions were left out
+    /// of repetitions (lane_steps.h)
+    std::vector<LaneValues> values, snapshot;
+    /// of all passes so far: less than their tasks where repetitions were left out
+    std::int64_t stepsRun = 0;
 };
 
 /// The end of the last task of each lane.

@@ -20,24 +20,35 @@ namespace trainyard {
 /// Buffers kept between simulations so that a drag step allocates nothing. One a thread.
 struct SimulationWorkspace {
     // per resource
-    std::vector<Nanoseconds> free; // when its last task so far ends
-    std::vector<std::uint32_t> last; // that task (event loop only)
-    std::vector<Nanoseconds> lags; // single pass: those of the graph behind one that never binds
+    /// when its last task so far ends
+    std::vector<Nanoseconds> free;
+    /// that task (event loop only)
+    std::vector<std::uint32_t> last;
+    /// single pass: those of the graph behind one that never binds
+    std::vector<Nanoseconds> lags;
     // event loop only
-    EventTopology events; // of the last graph whose orders are all fixed, but for its flows
-    std::uint64_t eventsOf = 0; // its fingerprint; 0 = none
+    /// of the last graph whose orders are all fixed, but for its flows
+    EventTopology events;
+    /// its fingerprint; 0 = none
+    std::uint64_t eventsOf = 0;
     std::vector<std::uint32_t> pending, ended;
-    std::vector<std::uint32_t> candidates, lastToChoose; // resources that may take a task at this instant
+    /// resources that may take a task at this instant
+    std::vector<std::uint32_t> candidates, lastToChoose;
     Instants arrivals, freed;
-    Instants ownArrivals; // at resources that know their own results at once
-    std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> queues; // per resource: heaps by priority, task
+    /// at resources that know their own results at once
+    Instants ownArrivals;
+    /// per resource: heaps by priority, task
+    std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> queues;
     std::vector<std::uint8_t> isBusy;
-    std::vector<std::uint32_t> continued; // per resource: the task that goes on with the last one, or kNoSpan
+    /// per resource: the task that goes on with the last one, or kNoSpan
+    std::vector<std::uint32_t> continued;
     PolicyWorkspace policies;
     struct ActiveFlow {
         std::uint32_t task = 0;
-        double workLeft = 0; // nanoseconds at full speed, as of `since`
-        double speed = 0; // share of the full speed
+        /// nanoseconds at full speed, as of `since`
+        double workLeft = 0;
+        /// share of the full speed
+        double speed = 0;
         Nanoseconds since = 0, end = 0;
     };
     std::vector<ActiveFlow> active;

@@ -10,9 +10,12 @@
 namespace trainyard {
 
 struct BookedWait {
-    TimeUse use = TimeUse::Bubble; // what it is attributed to
-    Nanoseconds since = 0; // from when on; before that it is a bubble
-    std::uint32_t transfer = kNoSpan; // that was awaited, on another row
+    /// what it is attributed to
+    TimeUse use = TimeUse::Bubble;
+    /// from when on; before that it is a bubble
+    Nanoseconds since = 0;
+    /// that was awaited, on another row
+    std::uint32_t transfer = kNoSpan;
 };
 
 /// What a span on `track` waited for in the gap before it.

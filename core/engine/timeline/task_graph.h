@@ -26,9 +26,12 @@ enum class Discipline : std::uint8_t { FixedOrder, Priority, Turns, ByPolicy };
 
 struct Resource {
     Discipline discipline = Discipline::FixedOrder;
-    const RunTimePolicy *policy = nullptr; // lives as long as the program
-    std::uint32_t limit = 0; // that the policy keeps; 0 = none
-    Track track; // where its spans are drawn; first/last are its tasks
+    /// lives as long as the program
+    const RunTimePolicy *policy = nullptr;
+    /// that the policy keeps; 0 = none
+    std::uint32_t limit = 0;
+    /// where its spans are drawn; first/last are its tasks
+    Track track;
 };
 
 /// A task that moves bytes over shared links instead of lasting a fixed time: its rate is its max-min fair share. Flows
@@ -36,11 +39,16 @@ struct Resource {
 /// is read and written for a byte on the wire, the multiprocessors under a kernel at full speed).
 struct Flow {
     double bytes = 0;
-    double rateCap = 0; // bytes/s; what the flow can take alone (TCP, node pair, NIC)
-    double weight = 1; // how many equal flows it stands for (symmetric pipelines)
-    std::vector<std::uint32_t> links; // indices into ClassTable::linkCapacity
-    std::vector<double> takes; // of each of them for one unit of its rate, above 0; empty: 1 everywhere
-    std::uint32_t hold = kNoSpan; // index into ClassTable::holds, or kNoSpan
+    /// bytes/s; what the flow can take alone (TCP, node pair, NIC)
+    double rateCap = 0;
+    /// how many equal flows it stands for (symmetric pipelines)
+    double weight = 1;
+    /// indices into ClassTable::linkCapacity
+    std::vector<std::uint32_t> links;
+    /// of each of them for one unit of its rate, above 0; empty: 1 everywhere
+    std::vector<double> takes;
+    /// index into ClassTable::holds, or kNoSpan
+    std::uint32_t hold = kNoSpan;
 };
 
 /// Of its i-th link at full speed, in the unit of the link.
@@ -54,16 +62,21 @@ struct Flow {
 /// many do (multiprocessors under the kernels of an exchange).
 struct Hold {
     std::uint32_t link = 0;
-    double amount = 0; // in the unit of the link
+    /// in the unit of the link
+    double amount = 0;
 };
 
 /// Everything that is looked up by class. The contributors to a graph append to it in a fixed order, so that a second
 /// pass over the same shape writes new numbers into the same places.
 struct ClassTable {
-    std::vector<Nanoseconds> durations; // [class]
-    std::vector<std::uint32_t> flow; // [class]: index into flows, or kNoSpan
-    std::vector<TaskClass> about; // [class]
-    std::vector<Nanoseconds> lags; // the first is 0
+    /// [class]
+    std::vector<Nanoseconds> durations;
+    /// [class]: index into flows, or kNoSpan
+    std::vector<std::uint32_t> flow;
+    /// [class]
+    std::vector<TaskClass> about;
+    /// the first is 0
+    std::vector<Nanoseconds> lags;
     std::vector<Flow> flows;
     std::vector<double>
         linkCapacity; // bytes/s, one entry a direction of a shared link; empty: no link can be a bottleneck
@@ -90,7 +103,8 @@ inline constexpr std::uint32_t kNoLag = 0;
 
 /// What the single pass reads of one task: a stream in topological order instead of an access to each array.
 struct PassStep {
-    static constexpr std::uint32_t kHasMore = 0x80000000u; // set in `task` where there are further predecessors
+    /// set in `task` where there are further predecessors
+    static constexpr std::uint32_t kHasMore = 0x80000000u;
     std::uint32_t task = 0;
     std::uint32_t resource = 0, taskClass = 0;
     std::uint32_t
@@ -100,21 +114,28 @@ struct PassStep {
 
 struct TaskGraph {
     // per task
-    std::vector<WorkKind> kind; // its class's
-    std::vector<std::uint32_t> flow; // its class's index into flows, or kNoSpan; empty where no task is a flow
+    /// its class's
+    std::vector<WorkKind> kind;
+    /// its class's index into flows, or kNoSpan; empty where no task is a flow
+    std::vector<std::uint32_t> flow;
     std::vector<std::uint32_t> resource;
     std::vector<std::uint32_t> taskClass;
     std::vector<std::int32_t> microBatch;
     std::vector<std::uint16_t> chunk;
-    std::vector<std::int32_t> pairedMicroBatch; // as in Timeline
+    /// as in Timeline
+    std::vector<std::int32_t> pairedMicroBatch;
     std::vector<std::uint16_t> pairedChunk;
-    std::vector<std::uint32_t> origin; // as in Timeline
-    std::vector<std::int64_t> priority; // lower first; used on Priority and Turns resources; empty where there is none
+    /// as in Timeline
+    std::vector<std::uint32_t> origin;
+    /// lower first; used on Priority and Turns resources; empty where there is none
+    std::vector<std::int64_t> priority;
     // Cancelling, on Priority resources; empty where nothing is. A task that begins before the one that it overtakes
     // has ended finds what that was to bring away still there: both are in vain, the other does not begin any more or
     // ends at once.
-    std::vector<std::uint32_t> overtakes; // or kNoSpan
-    std::vector<std::uint8_t> mayStop; // 1 where another may overtake it
+    /// or kNoSpan
+    std::vector<std::uint32_t> overtakes;
+    /// 1 where another may overtake it
+    std::vector<std::uint8_t> mayStop;
     // 1 where the task goes on with what the task before it on the same resource began: it is the next there, and
     // waited for. Read on resources with a policy; empty where no operation there has several tasks.
     std::vector<std::uint8_t> continues;
@@ -122,11 +143,13 @@ struct TaskGraph {
     // kFromStart, at its start; a negative lag lets the task start before its predecessor ends
     static constexpr std::uint32_t kFromStart = 0x80000000u;
     std::vector<std::uint32_t> predBegin, pred, lag;
-    bool waitsForStarts = false; // some lag counts from a start
+    /// some lag counts from a start
+    bool waitsForStarts = false;
     // a topological order of the tasks, resource order included; not read where a resource decides while it runs
     std::vector<PassStep> steps;
     std::vector<Resource> resources;
-    EventTopology events; // empty where all orders are fixed
+    /// empty where all orders are fixed
+    EventTopology events;
     ClassTable table;
     // which topology this is, for builders that reuse one; 0 = unknown
     std::uint64_t fingerprint = 0;

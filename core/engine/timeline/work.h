@@ -16,11 +16,15 @@ enum class WorkKind : std::uint8_t {
     Backward,
     InputGrad,
     WeightGrad,
-    Recompute, // on a compute stream; Backward = input and weight gradients
-    ForwardBackward, // of two micro-batches at once, the communication of each under the other
+    /// on a compute stream; Backward = input and weight gradients
+    Recompute,
+    /// of two micro-batches at once, the communication of each under the other
+    ForwardBackward,
     PipelineTransfer,
-    WanTransfer, // a stage boundary, inside and between datacenters
-    Collective, // tensor, context or expert parallel, where drawn on its own
+    /// a stage boundary, inside and between datacenters
+    WanTransfer,
+    /// tensor, context or expert parallel, where drawn on its own
+    Collective,
     GradientReduce,
     ParameterGather,
     Optimizer,
@@ -49,7 +53,8 @@ inline constexpr int kTimeUseCount = 9;
 enum class WaitsSince : std::uint8_t { Origin, Start, End, Cause };
 
 struct WorkTraits {
-    const char *name; // that tables, legends and exports show
+    /// that tables, legends and exports show
+    const char *name;
     TimeUse use;
     WaitsSince waitsSince;
 };
@@ -122,11 +127,16 @@ struct ExposedSeconds {
 
 struct TaskClass {
     WorkKind kind = WorkKind::Forward;
-    std::uint32_t memoryParts = kNoSpan; // where the stage's memory says what the bytes are; kNoSpan: it says nothing
-    double bytes = 0; // that one task moves
-    MemoryChange memory; // of one GPU of its stage
-    ExposedSeconds exposed; // inside it
-    std::uint32_t job = kNoSpan; // that it belongs to, where several share the resources
+    /// where the stage's memory says what the bytes are; kNoSpan: it says nothing
+    std::uint32_t memoryParts = kNoSpan;
+    /// that one task moves
+    double bytes = 0;
+    /// of one GPU of its stage
+    MemoryChange memory;
+    /// inside it
+    ExposedSeconds exposed;
+    /// that it belongs to, where several share the resources
+    std::uint32_t job = kNoSpan;
 };
 
 } // namespace trainyard

@@ -14,14 +14,22 @@
 namespace trainyard {
 
 struct Alternative {
-    std::string id; // unique in its list and stable: "recompute=full", "link:oregon-iowa:pair"
-    std::string group; // of a strategy its control ("recompute"); of a part what it changes ("link")
-    std::string label; // "full", "Oregon–Iowa +1 Gbps per node pair"
-    PlanPtr plan; // null where blocked
-    std::string blockedBecause; // why it cannot be chosen, one sentence without a full stop; empty where it can
-    bool isCurrent = false; // what the plan has now; its plan equals the plan
-    std::string sentence; // for undo: "Recompute none → full"
-    int size = 1; // of a part: how many of it, so that gains can be compared per piece
+    /// unique in its list and stable: "recompute=full", "link:oregon-iowa:pair"
+    std::string id;
+    /// of a strategy its control ("recompute"); of a part what it changes ("link")
+    std::string group;
+    /// "full", "Oregon–Iowa +1 Gbps per node pair"
+    std::string label;
+    /// null where blocked
+    PlanPtr plan;
+    /// why it cannot be chosen, one sentence without a full stop; empty where it can
+    std::string blockedBecause;
+    /// what the plan has now; its plan equals the plan
+    bool isCurrent = false;
+    /// for undo: "Recompute none → full"
+    std::string sentence;
+    /// of a part: how many of it, so that gains can be compared per piece
+    int size = 1;
 };
 
 /// What `blockedBecause` begins with where a plan brings stage times of its own, which hold for the present value only.
@@ -38,7 +46,8 @@ inline constexpr const char *kMeasured = "measured stage times";
 
 struct BetterParts {
     std::vector<Alternative> list;
-    std::size_t leftOut = 0; // further ones, about datacenters that hold no stage first
+    /// further ones, about datacenters that hold no stage first
+    std::size_t leftOut = 0;
 };
 
 /// As many parts are looked at at once, and as many spans of timelines together: clusters of many datacenters have

@@ -15,8 +15,10 @@ using Alternatives = std::vector<Alternative>;
 
 template <class Value> struct Choice {
     Value value {};
-    std::string key; // as in a plan file
-    std::string label; // as on screen
+    /// as in a plan file
+    std::string key;
+    /// as on screen
+    std::string label;
     std::string blocked;
 };
 

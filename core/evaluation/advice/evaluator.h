@@ -18,10 +18,12 @@ struct EvaluationResult {
     std::uint64_t generation = 0;
     PlanPtr plan;
     ExpectedAll<EvaluationPtr> evaluation;
-    bool wasKnown = false; // the pool's cache had it: its times are those of then
+    /// the pool's cache had it: its times are those of then
+    bool wasKnown = false;
 };
 
-enum class Urgency : std::uint8_t { Hover, Settle }; // Hover: a drag step; Settle: what the user has decided
+/// Hover: a drag step; Settle: what the user has decided
+enum class Urgency : std::uint8_t { Hover, Settle };
 
 class Evaluator {
 public:
@@ -45,7 +47,8 @@ private:
     Callback m_callback;
     RunPool &m_pool = RunPool::shared();
     std::atomic<std::uint64_t> m_generation = 0;
-    NewestWorker<Request> m_worker; // last: it uses everything above
+    /// last: it uses everything above
+    NewestWorker<Request> m_worker;
 };
 
 } // namespace trainyard

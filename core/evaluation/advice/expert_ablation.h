@@ -15,18 +15,25 @@ namespace trainyard {
 
 enum class ExchangeStep : std::uint8_t { DeepSpeed, Sliced, Overlapped };
 inline constexpr std::size_t kExchangeSteps = 3;
-[[nodiscard]] const char *toString(ExchangeStep step); // "deepspeed", "sliced", "overlapped"
-[[nodiscard]] const char *labelOf(ExchangeStep step); // "DeepSpeed", "Sliced", "Overlapped pieces"
+/// "deepspeed", "sliced", "overlapped"
+[[nodiscard]] const char *toString(ExchangeStep step);
+/// "DeepSpeed", "Sliced", "Overlapped pieces"
+[[nodiscard]] const char *labelOf(ExchangeStep step);
 
 /// Of one micro-batch through one layer, on the rank that takes longest.
 struct StepTimes {
-    MoeDispatch dispatch = MoeDispatch::Flat; // what runs: of the last step whatever traffic-aware takes
+    /// what runs: of the last step whatever traffic-aware takes
+    MoeDispatch dispatch = MoeDispatch::Flat;
     int forwardPieces = 1, backwardPieces = 1;
     // Of the forward, dispatch and combine together:
-    double nicBytes = 0; // that one GPU sends to other nodes
-    Seconds allToAll, inside, copies; // between nodes, inside them, in a GPU's memory: each alone on its way
-    Seconds exchange; // of these, as they follow each other or overlap, beside nothing else
-    Seconds forward, backward, exposed; // of the layer; `exposed`: of both, what nothing computes under
+    /// that one GPU sends to other nodes
+    double nicBytes = 0;
+    /// between nodes, inside them, in a GPU's memory: each alone on its way
+    Seconds allToAll, inside, copies;
+    /// of these, as they follow each other or overlap, beside nothing else
+    Seconds exchange;
+    /// of the layer; `exposed`: of both, what nothing computes under
+    Seconds forward, backward, exposed;
 
     [[nodiscard]] Seconds layer() const { return forward + backward; }
 };
@@ -40,8 +47,10 @@ using StepLayers = std::array<ExpertLayer, kExchangeSteps>;
 
 /// DeepSpeed over sliced; empty where nothing crosses NICs. Never more than the ranks that hold the same tokens.
 struct SparedTraffic {
-    double bytes = 1; // on the NIC
-    double allToAll = 1; // time of what crosses it, alone
+    /// on the NIC
+    double bytes = 1;
+    /// time of what crosses it, alone
+    double allToAll = 1;
 };
 [[nodiscard]] std::optional<SparedTraffic> sparedTraffic(const Ablation &ablation);
 

@@ -17,21 +17,27 @@ namespace trainyard {
 
 struct ExpertPoint {
     double x = 0;
-    bool isCurrent = false; // the plan's own
+    /// the plan's own
+    bool isCurrent = false;
     Ablation steps;
 };
 
 struct ExpertCurve {
-    double current = 0; // x of the plan
-    std::vector<ExpertPoint> points; // ascending; those that could be placed
+    /// x of the plan
+    double current = 0;
+    /// ascending; those that could be placed
+    std::vector<ExpertPoint> points;
 };
 
 struct ExpertComparison {
     PlanPtr plan;
-    std::string nothing; // why there is none, one sentence without a full stop; empty where there is or may be
-    std::optional<ExpertGroup> group; // of the layer that is compared
+    /// why there is none, one sentence without a full stop; empty where there is or may be
+    std::string nothing;
+    /// of the layer that is compared
+    std::optional<ExpertGroup> group;
     std::optional<Ablation> now;
-    std::array<Metric, kExchangeSteps> iteration; // seconds
+    /// seconds
+    std::array<Metric, kExchangeSteps> iteration;
     std::array<ExpertCurve, kExpertAxes> curves;
     std::optional<PublishedGain> published;
     bool isComplete = false;

@@ -16,13 +16,16 @@ namespace trainyard {
 /// tokens; tokens of a sequence.
 enum class ExpertAxis : std::uint8_t { NicGbps, NvlinkGBps, TensorRanks, SequenceLength };
 inline constexpr std::size_t kExpertAxes = 4;
-[[nodiscard]] const char *toString(ExpertAxis axis); // "nic_gbps"
+/// "nic_gbps"
+[[nodiscard]] const char *toString(ExpertAxis axis);
 
 /// The expert layer of a plan under each exchange, where the plan as it is has its ranks.
 struct OpenedLayers {
     std::optional<StepLayers> layers;
-    double nicGbps = 0; // of its GPUs
-    std::string why; // there is none, one sentence without a full stop
+    /// of its GPUs
+    double nicGbps = 0;
+    /// there is none, one sentence without a full stop
+    std::string why;
 
     [[nodiscard]] const ExpertLayer &first() const { return layers->front(); }
 };
@@ -42,10 +45,14 @@ struct OpenedLayers {
 
 /// Where the iteration of traffic-aware is so much shorter than DeepSpeed's.
 struct PublishedGain {
-    double wanted = 0; // share of DeepSpeed's iteration
-    double now = 0; // with the plan's NICs
-    Metric gbps; // of a GPU's NICs: the fastest with which it gains that; empty where it never or always does
-    double lastGbps = 0, lastGain = 0; // the last that was looked at, going away from the plan's
+    /// share of DeepSpeed's iteration
+    double wanted = 0;
+    /// with the plan's NICs
+    double now = 0;
+    /// of a GPU's NICs: the fastest with which it gains that; empty where it never or always does
+    Metric gbps;
+    /// the last that was looked at, going away from the plan's
+    double lastGbps = 0, lastGain = 0;
 };
 /// The plan's NICs are doubled, or halved, until the gain passes what is wanted, at most `kMostNicScale` times; then
 /// bisection, since faster NICs leave less to gain. Empty where an iteration is not known or the search was stopped.

@@ -12,12 +12,17 @@
 namespace trainyard {
 
 struct JobVariant {
-    std::string name; // "First in, first out", "Spilling alone", "4 GPUs"
-    std::string note; // why it has no time, or what it lacks, jobs that cannot run among that; may be empty
+    /// "First in, first out", "Spilling alone", "4 GPUs"
+    std::string name;
+    /// why it has no time, or what it lacks, jobs that cannot run among that; may be empty
+    std::string note;
     PlanPtr plan;
-    EvaluationPtr evaluation; // null where it could not be evaluated
-    [[nodiscard]] Metric makespan() const; // empty where the variant cannot run
-    [[nodiscard]] int jobsRun() const; // to their ends
+    /// null where it could not be evaluated
+    EvaluationPtr evaluation;
+    /// empty where the variant cannot run
+    [[nodiscard]] Metric makespan() const;
+    /// to their ends
+    [[nodiscard]] int jobsRun() const;
 };
 /// How many times as fast `of` is as `over`; nothing where one of them has no time, or runs fewer jobs than the other.
 [[nodiscard]] Metric speedUp(const JobVariant &over, const JobVariant &of);

@@ -29,22 +29,33 @@ enum class ResourceKind : std::uint8_t {
     HostLink,
     PeakFlops,
     Node,
-    NextGpu, // the catalogue's next one in place of all of a type
+    /// the catalogue's next one in place of all of a type
+    NextGpu,
     Budget
 };
-[[nodiscard]] const char *toString(ResourceKind kind); // "link-bandwidth", as JSON names them
+/// "link-bandwidth", as JSON names them
+[[nodiscard]] const char *toString(ResourceKind kind);
 
 struct HardwareResource {
     ResourceKind kind = ResourceKind::PeakFlops;
-    std::string id; // "link:oregon-ohio:pair", stable
-    std::string name; // "Oregon–Ohio, per node pair"
-    std::string place = {}; // "Oregon–Ohio", " in Ohio (ohio-a100)"; empty of a type of GPU
-    std::string unit; // "Gbit/s", "ms", "GiB", "TFLOP/s", "GB/s", "nodes", "GPUs"
-    double now = 0; // above 0
-    bool isLessBetter = false; // round trips
-    int distance = 0; // datacenters that it is about and that hold no stage
-    Metric usdPerHour; // of one unit more, where it has a price
-    std::function<void(Plan &, double value)> set; // to so much in all
+    /// "link:oregon-ohio:pair", stable
+    std::string id;
+    /// "Oregon–Ohio, per node pair"
+    std::string name;
+    /// "Oregon–Ohio", " in Ohio (ohio-a100)"; empty of a type of GPU
+    std::string place = {};
+    /// "Gbit/s", "ms", "GiB", "TFLOP/s", "GB/s", "nodes", "GPUs"
+    std::string unit;
+    /// above 0
+    double now = 0;
+    /// round trips
+    bool isLessBetter = false;
+    /// datacenters that it is about and that hold no stage
+    int distance = 0;
+    /// of one unit more, where it has a price
+    Metric usdPerHour;
+    /// to so much in all
+    std::function<void(Plan &, double value)> set;
 };
 
 /// Of a plan whose stage times are measured, one for the speed of its GPUs in place of what makes it. What the plan

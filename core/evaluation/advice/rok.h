@@ -21,14 +21,21 @@ struct RokPoint {
     ActivationWay way = ActivationWay::Keep;
     int microBatch = 1;
     PlanPtr plan;
-    std::string sentence; // for undo: "Recompute with micro-batch 4"
-    double activationPeak = 0; // bytes of activations on the GPU that holds most of them
-    double tflopsPerGpu = 0; // model FLOPs, recomputation not counted, over the iteration
-    double iterationTime = 0; // seconds
-    double stall = 0; // seconds of it in which compute waits for activations to return
-    std::int64_t device = 0, capacity = 0; // bytes of the fullest GPU
+    /// for undo: "Recompute with micro-batch 4"
+    std::string sentence;
+    /// bytes of activations on the GPU that holds most of them
+    double activationPeak = 0;
+    /// model FLOPs, recomputation not counted, over the iteration
+    double tflopsPerGpu = 0;
+    /// seconds
+    double iterationTime = 0;
+    /// seconds of it in which compute waits for activations to return
+    double stall = 0;
+    /// bytes of the fullest GPU
+    std::int64_t device = 0, capacity = 0;
     bool fits = false;
-    bool isCurrent = false; // the plan itself
+    /// the plan itself
+    bool isCurrent = false;
 };
 
 /// Plans of one way, micro-batches 1, 2, 4 … and the present one, as far as the global batch divides by them. All else
@@ -46,9 +53,12 @@ struct RokGap {
 };
 
 struct RokCurve {
-    std::vector<RokPoint> points; // way by way, by growing micro-batch
-    std::vector<RokGap> gaps; // plans without memory or throughput, and those that cannot be evaluated
-    bool isStopped = false; // before all points were there
+    /// way by way, by growing micro-batch
+    std::vector<RokPoint> points;
+    /// plans without memory or throughput, and those that cannot be evaluated
+    std::vector<RokGap> gaps;
+    /// before all points were there
+    bool isStopped = false;
 };
 [[nodiscard]] RokCurve rokCurve(
     const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop = {});

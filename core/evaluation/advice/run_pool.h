@@ -24,7 +24,8 @@ private:
     std::shared_ptr<GraphCache> m_graphs;
     std::vector<EvaluationWorkspace> m_workspaces;
     RunCache m_cache;
-    WorkPool m_threads; // last: they use everything above
+    /// last: they use everything above
+    WorkPool m_threads;
 };
 
 } // namespace trainyard

@@ -13,13 +13,17 @@
 namespace trainyard {
 
 struct SharingLimits {
-    bool isByEquations = false; // false: by the memory of placed plans
-    bool isBatchBounded = false; // false: further micro-batches keep nothing on the GPU
-    std::int64_t batch = 0; // samples of an iteration; 0: not even the smallest
+    /// false: by the memory of placed plans
+    bool isByEquations = false;
+    /// false: further micro-batches keep nothing on the GPU
+    bool isBatchBounded = false;
+    /// samples of an iteration; 0: not even the smallest
+    std::int64_t batch = 0;
     /// Of the largest model with the plan's batch: by equations as many as there is memory for their states beside the
     /// same work, else of as many layers as the plan's. 0: none fits.
     double parameters = 0;
-    int layers = 0; // of that model; 0 by equations
+    /// of that model; 0 by equations
+    int layers = 0;
 };
 
 /// Nothing where the plan cannot be placed at all.

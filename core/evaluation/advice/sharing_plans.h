@@ -14,25 +14,38 @@
 namespace trainyard {
 
 enum class SharingBaseline : std::uint8_t {
-    EvenSplit, // FSDP: as many samples for everyone, in one micro-batch, and as much of the states
-    EvenAccumulated, // the same in the largest micro-batch that divides them and fits
-    UnevenPipeline, // stages of equal GPUs, layers by speed: Megatron-Het, FlashFlex, Metis
-    Whale, // samples by FLOPS, then off GPUs that overflow
-    Groups, // a pipeline of groups of equal GPUs that shard gradients and optimizer states: like Zorse
-    Cephalo, // samples and states apart, layer by layer
+    /// FSDP: as many samples for everyone, in one micro-batch, and as much of the states
+    EvenSplit,
+    /// the same in the largest micro-batch that divides them and fits
+    EvenAccumulated,
+    /// stages of equal GPUs, layers by speed: Megatron-Het, FlashFlex, Metis
+    UnevenPipeline,
+    /// samples by FLOPS, then off GPUs that overflow
+    Whale,
+    /// a pipeline of groups of equal GPUs that shard gradients and optimizer states: like Zorse
+    Groups,
+    /// samples and states apart, layer by layer
+    Cephalo,
 };
 inline constexpr std::array kSharingBaselines { SharingBaseline::EvenSplit, SharingBaseline::EvenAccumulated,
     SharingBaseline::UnevenPipeline, SharingBaseline::Whale, SharingBaseline::Groups, SharingBaseline::Cephalo };
 
 /// One way of sharing out what the plan trains.
 struct SharingPlan {
-    std::string id; // stable: "even-split"
-    std::string label; // "Even split (FSDP)"
-    std::string what; // one sentence without a full stop: what it is, and whose
-    PlanPtr plan; // null where it cannot be made here
-    std::string whyNot; // then: why, one sentence without a full stop
-    std::string sentence; // for undo: "Share as Whale does"
-    bool isCurrent = false; // it is the plan itself
+    /// stable: "even-split"
+    std::string id;
+    /// "Even split (FSDP)"
+    std::string label;
+    /// one sentence without a full stop: what it is, and whose
+    std::string what;
+    /// null where it cannot be made here
+    PlanPtr plan;
+    /// then: why, one sentence without a full stop
+    std::string whyNot;
+    /// for undo: "Share as Whale does"
+    std::string sentence;
+    /// it is the plan itself
+    bool isCurrent = false;
 };
 
 /// Sizes of micro-batches and shapes of pipelines that a system would search are searched: the fastest estimate that

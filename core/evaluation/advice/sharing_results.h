@@ -17,24 +17,35 @@ namespace trainyard {
 
 /// Equal GPUs that serve one stage. Shares are of all of them together, and add up to 1 over all sets.
 struct SetShare {
-    std::string datacenter, pool, gpu; // label, id, name
+    /// label, id, name
+    std::string datacenter, pool, gpu;
     int stage = 0, stages = 1, gpus = 0;
-    double samples = 0; // of each replica, an iteration
-    double computeShare = 0; // samples times layers, of all
-    double stateShare = 0; // bytes of weights, gradients and optimizer states, of all that lie on GPUs
-    double idle = 0; // share of the iteration in which it does not compute: Metrics::devices
+    /// of each replica, an iteration
+    double samples = 0;
+    /// samples times layers, of all
+    double computeShare = 0;
+    /// bytes of weights, gradients and optimizer states, of all that lie on GPUs
+    double stateShare = 0;
+    /// share of the iteration in which it does not compute: Metrics::devices
+    double idle = 0;
 };
 
 struct SharingResult {
     SharingPlan of;
-    bool isEvaluated = false; // false: `why` alone says something
+    /// false: `why` alone says something
+    bool isEvaluated = false;
     bool isFeasible = false, fits = false;
     Metric iterationTime, samplesPerSecond, usdPerIteration;
-    Metric layerTime; // seconds of one layer on the slowest replica, as its shares were dealt
-    std::int64_t peak = 0, capacity = 0; // bytes of the fullest GPU: framework and all; 0 where memory is not modelled
-    std::string why; // it cannot be made, evaluated or run: one sentence without a full stop; else empty
-    std::vector<SetShare> sets; // by stage, in the order of the layout
-    std::optional<SharingLimits> limits; // where they were asked for
+    /// seconds of one layer on the slowest replica, as its shares were dealt
+    Metric layerTime;
+    /// bytes of the fullest GPU: framework and all; 0 where memory is not modelled
+    std::int64_t peak = 0, capacity = 0;
+    /// it cannot be made, evaluated or run: one sentence without a full stop; else empty
+    std::string why;
+    /// by stage, in the order of the layout
+    std::vector<SetShare> sets;
+    /// where they were asked for
+    std::optional<SharingLimits> limits;
 };
 
 [[nodiscard]] SharingResult sharingResult(SharingPlan of, const RunContext &context);

@@ -17,10 +17,13 @@ struct ScheduleTraits;
 struct ClosedFormInput {
     FormPipeline pipeline;
     struct Kind {
-        int stage = 0; // the first one of that kind
-        StageCosts costs; // its chunks summed, without what crosses datacenters
+        /// the first one of that kind
+        int stage = 0;
+        /// its chunks summed, without what crosses datacenters
+        StageCosts costs;
     };
-    std::vector<Kind> kinds; // in order; a kind's stages follow each other
+    /// in order; a kind's stages follow each other
+    std::vector<Kind> kinds;
 };
 
 /// `coster` is the workload's. `hasEnds`: kinds have what follows their chunks.

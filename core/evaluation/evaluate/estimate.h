@@ -15,7 +15,8 @@ namespace trainyard {
 
 struct Estimate {
     Seconds iteration;
-    Bound bound = Bound::Compute; // what a micro-batch more waits for
+    /// what a micro-batch more waits for
+    Bound bound = Bound::Compute;
 };
 
 /// `workload` needs a layout with data > 0, with its DP-cells formed (layouts/cells.h) where the plan shares the WAN in

@@ -26,8 +26,10 @@ namespace trainyard {
 struct Breakdown { // seconds; mean over the stages of the slowest pipeline; adds up to the iteration
     double compute = 0, bubble = 0, tensorParallel = 0, contextParallel = 0, expertParallel = 0, wan = 0, pipeline = 0,
            dataParallel = 0, offloadStall = 0, optimizer = 0;
-    double overhead = 0; // host work at the end; metrics call the sum of it and the update `breakdown_s.optimizer`
-    // Of dataParallel and offloadStall, what lies inside spans of forward and backward instead of in gaps between them
+    /// host work at the end; metrics call the sum of it and the update `breakdown_s.optimizer`
+    double overhead = 0;
+    // The part of dataParallel and of offloadStall that lies inside forward and backward spans, not in gaps between
+    // them
     double dataParallelInSpans = 0, offloadStallInSpans = 0;
     [[nodiscard]] double total() const
     {
@@ -43,78 +45,111 @@ inline constexpr std::array<double Breakdown::*, 11> kBreakdownParts { &Breakdow
     &Breakdown::overhead };
 
 struct MemoryMetrics {
-    std::int64_t peak = 0, capacity = 0; // of the fullest GPU (largest device / capacity)
+    /// of the fullest GPU (largest device / capacity)
+    std::int64_t peak = 0, capacity = 0;
     int fullestStage = 0;
     bool fits = true;
     std::vector<StageMemory> perStage;
-    std::int64_t host = 0; // main memory of the node that has the largest share of it taken
-    std::int64_t hostCapacity = 0; // 0 where no pool that keeps anything there states one
+    /// main memory of the node that has the largest share of it taken
+    std::int64_t host = 0;
+    /// 0 where no pool that keeps anything there states one
+    std::int64_t hostCapacity = 0;
 };
 
-/// Equal GPUs: those that serve one stage of one class of pipelines. Seconds of an iteration on each of them, which
-/// add up to it.
+/// What the equal GPUs of one stage of one class do in an iteration: seconds, which add up to it.
 struct DeviceMetrics {
     StageLocation at;
     int pipelineClass = 0, stage = 0;
-    int ranks = 0; // GPUs
-    int tensor = 1; // degree of tensor parallel
+    /// GPUs
+    int ranks = 0;
+    /// degree of tensor parallel
+    int tensor = 1;
     int microBatch = 1, microBatches = 1;
-    double stateShare = 1; // of the states that ZeRO divides, on each; 1 where it divides none
-    double time = 0; // computing: forward, backward, recomputation and update
-    double wait = 0; // all else: for other GPUs, for data, exchanges that show, host work
-    std::int64_t peak = 0, device = 0, capacity = 0; // bytes on each; 0 where memory is not known
-    double states = 0; // of those, weights, gradients and optimizer states
+    /// of the states that ZeRO divides, on each; 1 where it divides none
+    double stateShare = 1;
+    /// computing: forward, backward, recomputation and update
+    double time = 0;
+    /// all else: for other GPUs, for data, exchanges that show, host work
+    double wait = 0;
+    /// bytes on each; 0 where memory is not known
+    std::int64_t peak = 0, device = 0, capacity = 0;
+    /// of those, weights, gradients and optimizer states
+    double states = 0;
 };
 
-/// Activations that wait for the backward pass outside the GPU (SSDTrain, arXiv 2408.10013); of the GPU that moves
-/// most.
+/// Activations that wait for the backward pass outside the GPU (SSDTrain, arXiv 2408.10013); all figures are of the GPU
+/// that moves most.
 struct OffloadMetrics {
-    double bytesPerGpu = 0; // written in one iteration
-    double bytesRead = 0, bytesForwarded = 0; // written = read + forwarded
-    double bytesDropped = 0; // needed before their store began, never written
-    std::int64_t mostOffloaded = 0; // bytes of one GPU outside it at once
-    double requiredWriteGBps = 0; // bytes over half the iteration
-    double stall = 0; // seconds of the iteration that transfers add
-    double activationPeakReduction = 0; // share of the peak without offload
-    double smallShare = 0; // of what could leave the stage that keeps most of it: tensors with too few elements
-    Metric ssdLifetimeYears; // empty without drives or endurance
-    Metric ssdUsdPerGpu; // empty without a price
+    /// written in one iteration
+    double bytesPerGpu = 0;
+    /// written = read + forwarded
+    double bytesRead = 0, bytesForwarded = 0;
+    /// needed before their store began, never written
+    double bytesDropped = 0;
+    /// bytes of one GPU outside it at once
+    std::int64_t mostOffloaded = 0;
+    /// bytes over half the iteration
+    double requiredWriteGBps = 0;
+    /// seconds of the iteration that transfers add
+    double stall = 0;
+    /// share of the peak without offload
+    double activationPeakReduction = 0;
+    /// of what could leave the stage that keeps most of it: tensors with too few elements
+    double smallShare = 0;
+    /// empty without drives or endurance
+    Metric ssdLifetimeYears;
+    /// empty without a price
+    Metric ssdUsdPerGpu;
     // What MEMO, KARMA and ProTrain make of the layers of the stage that would hold most; SSDTrain chooses no layers.
     int policyStage = 0, layersKept = 0, layersSwapped = 0, layersRecomputed = 0;
-    Metric tokenShare; // of MEMO: of the tensors beside input and attention output, what leaves
-    double recompute = 0; // seconds of that stage's iteration in which it computes again what did not leave
+    /// of MEMO: of the tensors beside input and attention output, what leaves
+    Metric tokenShare;
+    /// seconds of that stage's iteration in which it computes again what did not leave
+    double recompute = 0;
 };
 
 /// One layer of experts and one micro-batch, on the rank that takes longest, and what of an iteration is due to such
 /// layers. Logical: a copy of a token for each expert that it visits, as benchmarks count; wire: what a link carries.
 struct ExpertMetrics {
-    double wireBytes = 0; // that one GPU sends in an iteration, to other GPUs, over all links
-    double nicBytes = 0, wanBytes = 0; // of these, between nodes of a datacenter and between datacenters
-    double logicalGBps = 0; // of a dispatch, over its time
-    double wireGBps = 0; // of its farthest way, between datacenters, between nodes or inside one, while it is used
-    double droppedShare = 0; // of the visits to experts
-    int slowestRank = 0; // of an expert group
-    double skew = 1; // its load / mean
-    MoeDispatch chosen = MoeDispatch::Flat; // what traffic-aware took, else what was asked for
+    /// that one GPU sends in an iteration, to other GPUs, over all links
+    double wireBytes = 0;
+    /// of these, between nodes of a datacenter and between datacenters
+    double nicBytes = 0, wanBytes = 0;
+    /// of a dispatch, over its time
+    double logicalGBps = 0;
+    /// of its farthest way, between datacenters, between nodes or inside one, while it is used
+    double wireGBps = 0;
+    /// of the visits to experts
+    double droppedShare = 0;
+    /// of an expert group
+    int slowestRank = 0;
+    /// its load / mean
+    double skew = 1;
+    /// what traffic-aware took, else what was asked for
+    MoeDispatch chosen = MoeDispatch::Flat;
     int forwardChunks = 1, backwardChunks = 1;
-    double layerMs = 0; // forward
-    double exposedMs = 0; // of which nothing computes, nor what is paired with it
+    /// forward
+    double layerMs = 0;
+    /// of which nothing computes, nor what is paired with it
+    double exposedMs = 0;
 };
 
 struct CostMetrics {
     Metric usdPerIteration, usdPerMillionTokens, usdTotal, egressUsdTotal, daysTotal, energyMwhTotal, co2TonsTotal;
 };
 
-enum class Severity : std::uint8_t { Note, Warning, Blocking }; // Blocking: the plan is infeasible
+/// Blocking: the plan is infeasible
+enum class Severity : std::uint8_t { Note, Warning, Blocking };
 
 /// A change of the plan that would help, and what it is called: "Use 7 data-parallel replicas".
 struct Fix {
     std::string label;
-    PlanPtr plan; // the plan with the fix applied
+    /// the plan with the fix applied
+    PlanPtr plan;
 };
 
 /// Problems whose fixes have to be looked for, by placing or simulating plans that might be one
-/// (core/evaluation/advice/fixes.h). Of all others the problem says itself what would do.
+/// (core/evaluation/advice/fixes.h). Every other problem brings its fixes with it.
 enum class FixSearchKind : std::uint8_t {
     None,
     GpuMemory,
@@ -131,19 +166,27 @@ enum class FixSearchKind : std::uint8_t {
 
 struct Problem {
     Severity severity = Severity::Warning;
-    std::string text; // one sentence
-    std::string where; // dotted key of the plan it is about, may be empty
-    std::vector<Fix> fixes; // nearest first
+    /// one sentence
+    std::string text;
+    /// dotted key of the plan it is about, may be empty
+    std::string where;
+    /// nearest first
+    std::vector<Fix> fixes;
     FixSearchKind toFind = FixSearchKind::None;
-    bool saysWhatWasLeftOut = false; // the sentence ends with how far fixes were looked for
+    /// the sentence ends with how far fixes were looked for
+    bool saysWhatWasLeftOut = false;
 };
 
 /// Whether the plan can run, judged once: a plan is feasible where nothing is false.
 struct Feasibility {
-    bool isModelled = true; // false: nothing but jobs
-    bool isPlaced = true; // its stages have locations and layers, and its schedule can be built
-    bool isShaped = true; // every replica has micro-batches, experts divide their ranks inside one datacenter
-    bool isSharded = true; // the stack does what is asked of ZeRO
+    /// false: nothing but jobs
+    bool isModelled = true;
+    /// its stages have locations and layers, and its schedule can be built
+    bool isPlaced = true;
+    /// every replica has micro-batches, experts divide their ranks inside one datacenter
+    bool isShaped = true;
+    /// the stack does what is asked of ZeRO
+    bool isSharded = true;
     bool fitsGpus = true, fitsHosts = true, hasDrives = true;
 
     [[nodiscard]] bool all() const
@@ -154,9 +197,12 @@ struct Feasibility {
 };
 
 struct Confidence {
-    std::string label; // "calibrated", "same family", "extrapolated", "spec sheet"
-    Metric iterationLow, iterationHigh; // seconds
-    std::string note = {}; // what would narrow the range, one sentence; may be empty
+    /// "calibrated", "same family", "extrapolated", "spec sheet"
+    std::string label;
+    /// seconds
+    Metric iterationLow, iterationHigh;
+    /// what would narrow the range, one sentence; may be empty
+    std::string note = {};
 };
 
 struct Metrics {
@@ -168,13 +214,15 @@ struct Metrics {
     int gpusUsed = 0, gpusTotal = 0;
     std::optional<Breakdown> breakdown;
     std::optional<MemoryMetrics> memory;
-    std::vector<DeviceMetrics> devices; // of every class and stage
+    /// of every class and stage
+    std::vector<DeviceMetrics> devices;
     double wanBytesPerIteration = 0;
     std::vector<WanLinkUse> wanLinks;
     std::optional<BubbleFillMetrics> bubbleFill;
     std::optional<OffloadMetrics> offload;
     std::optional<ExpertMetrics> experts;
-    std::optional<JobMetrics> jobs; // of a plan with jobs, which has no iteration
+    /// of a plan with jobs, which has no iteration
+    std::optional<JobMetrics> jobs;
     CostMetrics cost;
     Confidence confidence;
     std::size_t spans = 0;
@@ -191,8 +239,10 @@ struct Evaluation {
     std::vector<Problem> problems;
     /// Memory of one GPU of a stage over time: the static part plus activation bytes at each change.
     using MemoryStep = trainyard::MemoryStep;
-    std::vector<std::vector<MemoryStep>> memoryCurves; // [stage], slowest class
-    std::vector<std::vector<MemoryStep>> memoryCurvesKept; // as if every activation stayed; empty where they do
+    /// [stage], slowest class
+    std::vector<std::vector<MemoryStep>> memoryCurves;
+    /// as if every activation stayed; empty where they do
+    std::vector<std::vector<MemoryStep>> memoryCurvesKept;
     std::vector<std::vector<OffloadedStep>>
         offloadedSteps; // [class][stage], of one GPU; empty where the optimizer's states stay on it
 

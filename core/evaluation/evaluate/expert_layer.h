@@ -15,14 +15,20 @@ namespace trainyard {
 struct Catalogue;
 
 struct ExpertLayer {
-    int pipelineClass = 0, stage = 0; // whose ranks: the slowest that holds such a layer
-    ExchangeRequest request; // the group and what one of its ranks brings
-    std::shared_ptr<const GpuSpec> gpu; // that the request points to
+    /// whose ranks: the slowest that holds such a layer
+    int pipelineClass = 0, stage = 0;
+    /// the group and what one of its ranks brings
+    ExchangeRequest request;
+    /// that the request points to
+    std::shared_ptr<const GpuSpec> gpu;
     ExchangeChoice choice;
-    LayerWork forward, backward; // as they run
-    std::optional<PairWork> pair; // where forwards run with backwards
+    /// as they run
+    LayerWork forward, backward;
+    /// where forwards run with backwards
+    std::optional<PairWork> pair;
     LayerTimes forwardTimes, backwardTimes;
-    RankLoads loads; // of the ranks of a group
+    /// of the ranks of a group
+    RankLoads loads;
 };
 
 /// Empty where the model has no experts, times are measured ones, or nothing could be placed. Errors: as resolve().

@@ -11,21 +11,29 @@
 namespace trainyard {
 
 struct ExpertPlace {
-    int rank = 0; // of the stage, in the order of data, context, tensor
-    int group = 0; // of ranks that hold every expert once (a shard of each, where experts are shared out)
-    int part = 0; // of the experts: firstExpert() of it and as many as the others have
+    /// of the stage, in the order of data, context, tensor
+    int rank = 0;
+    /// of ranks that hold every expert once (a shard of each, where experts are shared out)
+    int group = 0;
+    /// of the experts: firstExpert() of it and as many as the others have
+    int part = 0;
     int pipeline = 0;
     StageLocation at;
-    int gpu = 0, node = 0; // of the pool
-    double load = 1; // visits that it computes / mean
+    /// of the pool
+    int gpu = 0, node = 0;
+    /// visits that it computes / mean
+    double load = 1;
     bool operator==(const ExpertPlace &) const = default;
 };
 
 /// Whoever sends to a place: a GPU, a node or a datacenter.
 struct ExpertSender {
-    StageLocation at; // of a datacenter: its first pool that sends
-    int node = -1, gpu = -1; // -1: all of them
-    int gpus = 1; // that send
+    /// of a datacenter: its first pool that sends
+    StageLocation at;
+    /// -1: all of them
+    int node = -1, gpu = -1;
+    /// that send
+    int gpus = 1;
     double bytes = 0;
 };
 enum class SenderKind : std::uint8_t { Gpu, Node, Datacenter };
@@ -62,7 +70,8 @@ private:
     int m_stage = 0, m_experts = 0, m_groups = 0;
     ExpertGrid m_grid;
     std::vector<ExpertPlace> m_ranks;
-    std::vector<double> m_bytesTo; // [part], from each rank of the group
+    /// [part], from each rank of the group
+    std::vector<double> m_bytesTo;
 };
 
 } // namespace trainyard

@@ -11,7 +11,8 @@ namespace trainyard {
 struct Judged {
     Feasibility feasibility;
     std::vector<StageMemory> stages;
-    std::vector<HostMemory> nodes; // of the fullest node of each pool that keeps anything
+    /// of the fullest node of each pool that keeps anything
+    std::vector<HostMemory> nodes;
 
     /// The share of whichever memory is exceeded most: at most 1 where the plan fits.
     [[nodiscard]] double need() const;

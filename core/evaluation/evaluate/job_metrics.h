@@ -17,39 +17,60 @@ enum class JobState : std::uint8_t { Runs, Paused, CannotRun };
 struct JobResult { // in the order of allJobs()
     std::string name;
     JobState state = JobState::Runs;
-    std::string why; // of one that cannot run, one sentence
-    Metric start, end; // seconds from the start of the plan
+    /// of one that cannot run, one sentence
+    std::string why;
+    /// seconds from the start of the plan
+    Metric start, end;
     Metric deadline;
-    int gpus = 0; // at once, at most
-    std::vector<int> ranOn; // numbers of GPUs, ascending
+    /// at once, at most
+    int gpus = 0;
+    /// numbers of GPUs, ascending
+    std::vector<int> ranOn;
     JobTechnique technique = JobTechnique::ShardParallel;
-    int shards = 1; // K; 1 where the model is not cut
-    double work = 0; // seconds of its units without waiting, on the GPUs that they ran on: W
-    Metric slowdown; // (end - arrival) / what it would take alone on the same GPUs
-    double gpuSeconds = 0; // of GPUs that it computed on, or held
-    double bytesLoaded = 0, bytesStored = 0; // between host memory and GPUs
-    double hostBytes = 0; // of host memory that it takes while it is there, boundaries included
-    Metric usd; // its share of the price, by GPU seconds
-    bool isMeasured = false; // its units' times come from the plan
+    /// K; 1 where the model is not cut
+    int shards = 1;
+    /// seconds of its units without waiting, on the GPUs that they ran on: W
+    double work = 0;
+    /// (end - arrival) / what it would take alone on the same GPUs
+    Metric slowdown;
+    /// of GPUs that it computed on, or held
+    double gpuSeconds = 0;
+    /// between host memory and GPUs
+    double bytesLoaded = 0, bytesStored = 0;
+    /// of host memory that it takes while it is there, boundaries included
+    double hostBytes = 0;
+    /// its share of the price, by GPU seconds
+    Metric usd;
+    /// its units' times come from the plan
+    bool isMeasured = false;
 };
 
 /// Main memory of one node.
 struct HostUse {
     int datacenter = 0, pool = 0, node = 0;
-    double capacity = 0; // bytes; 0 where nobody states it
+    /// bytes; 0 where nobody states it
+    double capacity = 0;
     std::int64_t peak = 0;
-    std::vector<MemoryStep> curve; // what is taken from then on; empty below Depth::Spans
+    /// what is taken from then on; empty below Depth::Spans
+    std::vector<MemoryStep> curve;
 };
 
 struct JobMetrics {
-    Metric makespan; // seconds until the last job has ended
-    Metric bound; // no schedule is shorter: the larger of the two below
-    Metric boundShared; // all work over all GPUs: sum of W / G (over their speeds where they differ)
-    Metric boundLongest; // arrival and work of the longest job, on its fastest GPU
-    Metric gpuUtilization; // share of all GPUs' time until then in which they compute
+    /// seconds until the last job has ended
+    Metric makespan;
+    /// no schedule is shorter: the larger of the two below
+    Metric bound;
+    /// all work over all GPUs: sum of W / G (over their speeds where they differ)
+    Metric boundShared;
+    /// arrival and work of the longest job, on its fastest GPU
+    Metric boundLongest;
+    /// share of all GPUs' time until then in which they compute
+    Metric gpuUtilization;
     Metric usd;
-    std::int64_t hostPeak = 0; // bytes of the fullest host
-    int minibatchesPerSpan = 1; // a span stands for so many, where all of them would be too many spans
+    /// bytes of the fullest host
+    std::int64_t hostPeak = 0;
+    /// a span stands for so many, where all of them would be too many spans
+    int minibatchesPerSpan = 1;
     std::vector<JobResult> perJob;
     std::vector<HostUse> hosts;
 };

@@ -12,17 +12,22 @@ namespace trainyard {
 
 /// Of a GPU, at its fullest moment.
 struct RankBytes {
-    std::int64_t peak = 0, device = 0, capacity = 0; // as in StageMemory
+    /// as in StageMemory
+    std::int64_t peak = 0, device = 0, capacity = 0;
 };
 
 /// What the micro-batches of each class of pipelines hold on a GPU of each stage.
 struct LiveMemory {
-    std::vector<std::vector<LiveOverTime>> of; // [class][stage]; empty for a profile, which has no parameters
-    std::vector<LiveOverTime> curves; // [stage] of the first class, with curves; empty where nobody asked
+    /// [class][stage]; empty for a profile, which has no parameters
+    std::vector<std::vector<LiveOverTime>> of;
+    /// [stage] of the first class, with curves; empty where nobody asked
+    std::vector<LiveOverTime> curves;
     std::vector<std::int64_t>
         base; // [stage] of its ranks: what lies there beside what `curves` count; stageMemory() says it
-    std::vector<std::vector<RankBytes>> held; // [stage][class], of the fullest of its equal ranks; so it does
-    bool leaves = false; // activations do
+    /// [stage][class], of the fullest of its equal ranks; so it does
+    std::vector<std::vector<RankBytes>> held;
+    /// activations do
+    bool leaves = false;
 };
 /// Where activations leave only the timeline knows what is away when; else an order of work can tell. `timeline`:
 /// nullptr where nothing has run.

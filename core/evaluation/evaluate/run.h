@@ -20,12 +20,17 @@ namespace trainyard {
 class GraphCache;
 
 enum class Depth : std::uint8_t {
-    Estimate, // the placement of the least bound; time in closed form, and the most memory that the schedule may take
-    Fit, // where the stages lie, memory, feasibility; simulated only where activations leave the GPU, and of a
-         // few placements the one that fits or else comes nearest. Orders made at run time hold the most they may
-    Score, // and time, cost and problems, of the fastest placement that can run
-    Spans, // and the timeline, and memory over time
-    Everything, // and the fixes of problems that have to be looked for
+    /// the placement of the least bound; time in closed form, and the most memory that the schedule may take
+    Estimate,
+    /// where the stages lie, memory, feasibility; simulated only where activations leave the GPU, and of a
+    Fit,
+    // few placements the one that fits or else comes nearest. Orders made at run time hold the most they may
+    /// and time, cost and problems, of the fastest placement that can run
+    Score,
+    /// and the timeline, and memory over time
+    Spans,
+    /// and the fixes of problems that have to be looked for
+    Everything,
 };
 
 class EvaluationWorkspace {
@@ -48,7 +53,8 @@ private:
 struct SearchWork {
     std::int64_t tasksLeft = std::numeric_limits<std::int64_t>::max();
     std::stop_token stop = {};
-    bool isCut = false; // a plan was left out because it had more tasks than were left
+    /// a plan was left out because it had more tasks than were left
+    bool isCut = false;
 
     bool take(std::int64_t tasks);
 };
@@ -69,9 +75,12 @@ struct RunContext {
     const Catalogue &catalogue;
     EvaluationWorkspace &workspace;
     std::stop_token stop = {};
-    const FixFinder *fixes = nullptr; // of Depth::Everything
-    RunCache *cache = nullptr; // asked first, and told what was found
-    SearchWork *work = nullptr; // of Depth::Fit; its plans are left out where it is used up
+    /// of Depth::Everything
+    const FixFinder *fixes = nullptr;
+    /// asked first, and told what was found
+    RunCache *cache = nullptr;
+    /// of Depth::Fit; its plans are left out where it is used up
+    SearchWork *work = nullptr;
 };
 
 /// A plan that is valid but infeasible (does not fit, cannot be placed) is a result, with problems.

@@ -33,7 +33,8 @@ private:
 
     std::size_t m_mostEntries, m_mostSpans;
     std::mutex m_mutex;
-    std::list<Entry> m_entries; // the newest first
+    /// the newest first
+    std::list<Entry> m_entries;
     std::size_t m_spans = 0;
 };
 

@@ -17,11 +17,16 @@ namespace trainyard {
 /// Everything in tasks of a single pass, some 40 ns each with what is asked of their spans; measured on the samples,
 /// docs/planner-tiers.md.
 struct TasksTaken {
-    static constexpr std::int64_t kOfPlacement = 1'250; // that is costed, simulated and judged
-    static constexpr std::int64_t kOfDealing = 1'500; // layers, micro-batches and states of a placement
-    static constexpr std::int64_t kOfEvent = 2; // a task of the event loop
-    static constexpr std::int64_t kOfRehearsedEvent = 8; // and where activations leave: how many is tried out
-    static constexpr std::int64_t kOfRequest = 30; // that is put into a bubble
+    /// that is costed, simulated and judged
+    static constexpr std::int64_t kOfPlacement = 1'250;
+    /// layers, micro-batches and states of a placement
+    static constexpr std::int64_t kOfDealing = 1'500;
+    /// a task of the event loop
+    static constexpr std::int64_t kOfEvent = 2;
+    /// and where activations leave: how many is tried out
+    static constexpr std::int64_t kOfRehearsedEvent = 8;
+    /// that is put into a bubble
+    static constexpr std::int64_t kOfRequest = 30;
     std::int64_t sum = 0;
 
     void addDealt(std::size_t placements) { sum += kOfDealing * std::int64_t(placements); }

@@ -18,8 +18,10 @@ enum class Fit : std::uint8_t { No, Brim, Room };
 [[nodiscard]] PlanPtr withSaving(const PlanPtr &plan, const MemorySaving &saving);
 
 struct ChosenRungs {
-    std::vector<MemorySaving> memorySavings; // in the order of the steps
-    Footprint size; // with all of them
+    /// in the order of the steps
+    std::vector<MemorySaving> memorySavings;
+    /// with all of them
+    Footprint size;
 };
 
 class Climb {

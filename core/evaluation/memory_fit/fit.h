@@ -19,26 +19,39 @@
 namespace trainyard {
 
 struct LadderStep {
-    std::string id, name; // of the saving
+    /// of the saving
+    std::string id, name;
     std::string
         sentence; // "Shard optimizer states (ZeRO-1): frees 23.1 GB per GPU; the iteration takes 1.42 s, as before (…)"
-    PlanPtr plan; // with this step and those before it
-    std::int64_t freed = 0; // bytes on the fullest GPU
-    std::int64_t device = 0, capacity = 0; // of it, after the step
-    Metric iterationTime; // seconds, after the step; empty where it was not evaluated
-    Metric slowdown; // against the plan before the step: 0.03 is 3 % longer
-    std::vector<std::string> changes = {}; // every key that differs from the plan before it: "ZeRO stage 1 → 3"
+    /// with this step and those before it
+    PlanPtr plan;
+    /// bytes on the fullest GPU
+    std::int64_t freed = 0;
+    /// of it, after the step
+    std::int64_t device = 0, capacity = 0;
+    /// seconds, after the step; empty where it was not evaluated
+    Metric iterationTime;
+    /// against the plan before the step: 0.03 is 3 % longer
+    Metric slowdown;
+    /// every key that differs from the plan before it: "ZeRO stage 1 → 3"
+    std::vector<std::string> changes = {};
 };
 
 struct Fitting {
     bool fits = false;
-    bool isTight = false; // it fits, but no step keeps the fullest GPU below kSafeFill
+    /// it fits, but no step keeps the fullest GPU below kSafeFill
+    bool isTight = false;
     bool isCancelled = false;
-    bool isCut = false; // some plans were not looked at: they have more tasks than the search may still simulate
-    Footprint before, after; // of the plan; of the last step
-    std::vector<LadderStep> steps; // none where the plan fits with room; where nothing fits, those that come nearest
-    PlanPtr plan; // of the last step; the plan itself without one
-    std::string summary; // one sentence
+    /// some plans were not looked at: they have more tasks than the search may still simulate
+    bool isCut = false;
+    /// of the plan; of the last step
+    Footprint before, after;
+    /// none where the plan fits with room; where nothing fits, those that come nearest
+    std::vector<LadderStep> steps;
+    /// of the last step; the plan itself without one
+    PlanPtr plan;
+    /// one sentence
+    std::string summary;
 };
 
 /// `onStep` is called as steps are found, before the needless ones are dropped.

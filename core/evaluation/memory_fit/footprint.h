@@ -16,12 +16,17 @@
 namespace trainyard {
 
 struct Footprint {
-    bool isPlaced = false; // it can be placed, scheduled and dealt its micro-batches
-    bool fits = false; // and every GPU holds its stage, every node what has left its GPUs
-    std::int64_t device = 0; // bytes of the fullest GPU: the one with the largest share of its memory taken
+    /// it can be placed, scheduled and dealt its micro-batches
+    bool isPlaced = false;
+    /// and every GPU holds its stage, every node what has left its GPUs
+    bool fits = false;
+    /// bytes of the fullest GPU: the one with the largest share of its memory taken
+    std::int64_t device = 0;
     std::int64_t capacity = 0;
-    std::int64_t host = 0; // main memory of the node that has the largest share of it taken
-    std::int64_t hostCapacity = 0; // 0 where its pool states none, or nothing has left
+    /// main memory of the node that has the largest share of it taken
+    std::int64_t host = 0;
+    /// 0 where its pool states none, or nothing has left
+    std::int64_t hostCapacity = 0;
 
     [[nodiscard]] double fill() const { return capacity > 0 ? double(device) / double(capacity) : 1e300; }
     [[nodiscard]] double hostFill() const { return hostCapacity > 0 ? double(host) / double(hostCapacity) : 0; }

@@ -15,16 +15,20 @@
 namespace trainyard {
 
 struct HeadroomUse {
-    std::string label; // "micro-batch 4, 2 stages"
-    std::string sentence; // "Micro-batch 4, 2 stages: 13 % more tokens per second, 71.2 of 80 GB"
+    /// "micro-batch 4, 2 stages"
+    std::string label;
+    /// "Micro-batch 4, 2 stages: 13 % more tokens per second, 71.2 of 80 GB"
+    std::string sentence;
     PlanPtr plan;
-    double gain = 0; // of tokens a second: 0.13
+    /// of tokens a second: 0.13
+    double gain = 0;
     double tokensPerSecond = 0;
     std::int64_t device = 0, capacity = 0;
 };
 
 struct HeadroomUses {
-    std::vector<HeadroomUse> offers; // most gain first; none below kLeastGain
+    /// most gain first; none below kLeastGain
+    std::vector<HeadroomUse> offers;
     int evaluated = 0, tooLarge = 0;
     bool isCancelled = false;
 };

@@ -19,9 +19,12 @@ enum class SavingCost : std::uint8_t { Nothing, Compute, Traffic, Kernels, Numer
 enum class SavingAim : std::uint8_t { Other, RecomputeLayers, ShardGradients, MoveStates };
 
 struct MemorySaving {
-    std::string id; // "zero-1"
-    std::string name; // "Shard optimizer states (ZeRO-1)"
-    std::string price; // what it costs, in words: "the same traffic as an all-reduce"
+    /// "zero-1"
+    std::string id;
+    /// "Shard optimizer states (ZeRO-1)"
+    std::string name;
+    /// what it costs, in words: "the same traffic as an all-reduce"
+    std::string price;
     SavingCost cost = SavingCost::Nothing;
     std::function<void(Plan &)> apply;
     SavingAim aim = SavingAim::Other;

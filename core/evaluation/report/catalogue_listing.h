@@ -47,10 +47,13 @@ struct CatalogueCell {
 
 struct CatalogueListing {
     struct Column {
-        std::string key; // in JSON
-        std::string heading; // in the table; empty = JSON only
+        /// in JSON
+        std::string key;
+        /// in the table; empty = JSON only
+        std::string heading;
     };
-    std::string name; // "gpus"
+    /// "gpus"
+    std::string name;
     std::vector<Column> columns;
     std::vector<std::vector<CatalogueCell>> rows;
 };
@@ -59,9 +62,12 @@ struct CatalogueListing {
 [[nodiscard]] CatalogueListing modelListing(const Catalogue &catalogue);
 [[nodiscard]] CatalogueListing linkListing(
     const Catalogue &catalogue); // round trips between regions, bandwidth in zones
-[[nodiscard]] CatalogueListing stackListing(const Catalogue &catalogue); // training frameworks and their known releases
-[[nodiscard]] CatalogueListing scheduleListing(const Catalogue &catalogue); // built in: what their rows of traits say
-[[nodiscard]] CatalogueListing priceListing(const Catalogue &catalogue); // GPUs by the hour, egress and power by region
+/// training frameworks and their known releases
+[[nodiscard]] CatalogueListing stackListing(const Catalogue &catalogue);
+/// built in: what their rows of traits say
+[[nodiscard]] CatalogueListing scheduleListing(const Catalogue &catalogue);
+/// GPUs by the hour, egress and power by region
+[[nodiscard]] CatalogueListing priceListing(const Catalogue &catalogue);
 
 [[nodiscard]] std::string listingTable(const CatalogueListing &listing);
 /// {"gpus": [{"id": …}, …]}

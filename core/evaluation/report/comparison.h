@@ -10,8 +10,10 @@
 namespace trainyard {
 
 struct NamedEvaluation {
-    std::string name; // as the reader knows it: the plan's name, or its file
-    std::string source; // file, "-" for standard input
+    /// as the reader knows it: the plan's name, or its file
+    std::string name;
+    /// file, "-" for standard input
+    std::string source;
     EvaluationPtr evaluation;
     /// The name over a column; of a plan that cannot run it says so.
     [[nodiscard]] std::string heading() const { return evaluation->feasible() ? name : name + " (not feasible)"; }

@@ -14,7 +14,8 @@ namespace trainyard {
 
 /// What a little more of a resource buys (core/planner/sensitivity/shadow_prices.h, whose members these are).
 struct PartPrice {
-    std::string kind, unit; // "node-pair", "Gbit/s"
+    /// "node-pair", "Gbit/s"
+    std::string kind, unit;
     double amount = 0, secondsSaved = 0, gain = 0, gainPerUnit = 0, elasticity = 0;
     Metric lossOfLess, usdPerHour, gainPerUsd;
     bool isLessFeasible = true, isKink = false, isReplanned = false;
@@ -23,11 +24,15 @@ struct PartPrice {
 /// The iteration with one part bettered (core/planner/sensitivity/shadow_prices.h,
 /// core/evaluation/advice/alternatives.h), as someone evaluated it.
 struct PartEffect {
-    std::string id, label; // "link:oregon-iowa:pair", "+1 Gbps per node pair, Oregon–Iowa"
-    double iterationTime = 0; // seconds
+    /// "link:oregon-iowa:pair", "+1 Gbps per node pair, Oregon–Iowa"
+    std::string id, label;
+    /// seconds
+    double iterationTime = 0;
     bool feasible = true;
-    std::string because; // what makes the difference (because.h)
-    std::optional<PartPrice> price = {}; // of a resource; not of what is only put elsewhere
+    /// what makes the difference (because.h)
+    std::string because;
+    /// of a resource; not of what is only put elsewhere
+    std::optional<PartPrice> price = {};
 };
 
 /// GPUs that the plan would do without (core/planner/sensitivity/shadow_prices.h).
@@ -35,15 +40,19 @@ struct RetiredGpus {
     std::string sentence;
     int gpus = 0;
     bool feasible = true;
-    double iterationTime = 0, usdPerMillionTokens = 0; // seconds, USD
+    /// seconds, USD
+    double iterationTime = 0, usdPerMillionTokens = 0;
     double slowdown = 0, saving = 0;
 };
 
 struct PartEffects {
     std::vector<PartEffect> parts;
-    std::vector<PartEffect> fixes; // of the plan's problems, in their order: the label is the fix's
-    std::size_t leftOut = 0; // further parts that nobody evaluated
-    std::vector<std::string> binding; // sentences: what holds the plan back
+    /// of the plan's problems, in their order: the label is the fix's
+    std::vector<PartEffect> fixes;
+    /// further parts that nobody evaluated
+    std::size_t leftOut = 0;
+    /// sentences: what holds the plan back
+    std::vector<std::string> binding;
     std::vector<RetiredGpus> retired;
 };
 

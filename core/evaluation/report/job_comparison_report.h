@@ -11,7 +11,8 @@
 namespace trainyard {
 
 struct JobComparisons {
-    std::vector<JobVariant> schedulers; // the plan's own first
+    /// the plan's own first
+    std::vector<JobVariant> schedulers;
     std::vector<JobVariant> ablation, scaling, oneMore;
 };
 

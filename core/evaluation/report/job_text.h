@@ -13,8 +13,10 @@ namespace trainyard {
 
 struct JobCounts {
     int jobs = 0, run = 0, paused = 0, cannotRun = 0;
-    int late = 0; // of those that run, what ends after its deadline
-    Metric loaded, stored; // bytes, of all jobs whose shards travel; empty where none does
+    /// of those that run, what ends after its deadline
+    int late = 0;
+    /// bytes, of all jobs whose shards travel; empty where none does
+    Metric loaded, stored;
 };
 [[nodiscard]] JobCounts countsOf(const JobMetrics &jobs);
 

@@ -10,7 +10,8 @@
 
 namespace trainyard::markup {
 
-inline constexpr double kSvgWidth = 1160; // of all pictures of a page, in its own units
+/// of all pictures of a page, in its own units
+inline constexpr double kSvgWidth = 1160;
 
 /// Text for HTML and SVG, attributes included.
 [[nodiscard]] std::string escaped(std::string_view text);

@@ -12,7 +12,8 @@ namespace trainyard {
 
 enum class MetricUnit : std::uint8_t {
     Time,
-    Duration, // seconds that may be days
+    /// seconds that may be days
+    Duration,
     Milliseconds,
     Fraction,
     Size,
@@ -30,8 +31,10 @@ enum class MetricUnit : std::uint8_t {
 enum class Better : std::uint8_t { Lower, Higher, Neither };
 
 struct MetricRow {
-    std::string key; // "memory.peak_bytes"
-    std::string label; // "Peak memory"
+    /// "memory.peak_bytes"
+    std::string key;
+    /// "Peak memory"
+    std::string label;
     MetricUnit unit = MetricUnit::Number;
     Better better = Better::Neither;
     Metric value;

@@ -11,12 +11,15 @@
 namespace trainyard {
 
 struct ReportTile {
-    std::string label, value, note; // plain text
+    /// plain text
+    std::string label, value, note;
 };
 
 struct ReportCard {
-    std::string title; // plain text
-    std::string html; // tables, lists and inline SVG whose classes are those of report_style.h
+    /// plain text
+    std::string title;
+    /// tables, lists and inline SVG whose classes are those of report_style.h
+    std::string html;
 };
 
 /// "Llama 3 70B \u00b7 384 of 384 GPUs \u00b7 3 datacenters \u00b7 \u2026"

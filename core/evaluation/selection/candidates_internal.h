@@ -26,9 +26,12 @@ struct LeftBound {
 };
 
 struct Candidates {
-    std::vector<SelectionOption> options; // each with its bounds
-    std::vector<LeftBound> rest; // of everything else
-    int looked = 0; // whose bounds were counted
+    /// each with its bounds
+    std::vector<SelectionOption> options;
+    /// of everything else
+    std::vector<LeftBound> rest;
+    /// whose bounds were counted
+    int looked = 0;
 };
 
 /// Every data-parallel degree, in one datacenter and, in whole cells, across; the placements of each that have the

@@ -21,36 +21,53 @@ enum class SelectionObjective : std::uint8_t { Throughput, Cost };
 
 struct SelectionOptions {
     SelectionObjective objective = SelectionObjective::Throughput;
-    Auto<int> cell; // pipelines of a DP-cell; auto: the plan's, else as cells come about
-    Auto<int> microBatches; // of a pipeline, as in Algorithm 1; auto: the global batch stays and gives them
-    int mostSimulated = 48; // options, the present plan apart
-    std::int64_t mostTasks = 3'000'000; // of all simulations together
+    /// pipelines of a DP-cell; auto: the plan's, else as cells come about
+    Auto<int> cell;
+    /// of a pipeline, as in Algorithm 1; auto: the global batch stays and gives them
+    Auto<int> microBatches;
+    /// options, the present plan apart
+    int mostSimulated = 48;
+    /// of all simulations together
+    std::int64_t mostTasks = 3'000'000;
 };
 
 struct LeftOut {
     int datacenter = 0;
-    std::string reason; // "Oregon's 32 GPUs hold no stage of 4 cells: a stage needs 64"
+    /// "Oregon's 32 GPUs hold no stage of 4 cells: a stage needs 64"
+    std::string reason;
 };
 
 struct SelectionOption {
-    std::vector<DatacenterBlock> blocks; // in pipeline order; empty: whole pipelines in several datacenters
-    int cells = 0, cell = 1; // data-parallel degree = cells · cell
-    int microBatches = 0; // of the fullest pipeline
-    PlanPtr plan; // pins the blocks; the present plan itself where isCurrent
-    std::string sentence; // for undo
-    double leastSeconds = 0, leastUsd = 0; // of an iteration: bounds that no simulation goes below
-    double screenedSeconds = 0; // closed form
-    Bound bound = Bound::Compute; // what a micro-batch more waits for, closed form
-    bool isSimulated = false; // the rest is simulated; else from the closed form
+    /// in pipeline order; empty: whole pipelines in several datacenters
+    std::vector<DatacenterBlock> blocks;
+    /// data-parallel degree = cells · cell
+    int cells = 0, cell = 1;
+    /// of the fullest pipeline
+    int microBatches = 0;
+    /// pins the blocks; the present plan itself where isCurrent
+    PlanPtr plan;
+    /// for undo
+    std::string sentence;
+    /// of an iteration: bounds that no simulation goes below
+    double leastSeconds = 0, leastUsd = 0;
+    /// closed form
+    double screenedSeconds = 0;
+    /// what a micro-batch more waits for, closed form
+    Bound bound = Bound::Compute;
+    /// the rest is simulated; else from the closed form
+    bool isSimulated = false;
     double seconds = 0, sequencesPerSecond = 0;
     int gpusUsed = 0;
     // GPUs that the option uses, and egress; unlike the plan's metrics, GPUs that stay idle are not paid for.
     double usdPerIteration = 0, egressUsdPerIteration = 0, usdPerMillionTokens = 0;
-    double wanBytes = 0; // of an iteration, both directions
+    /// of an iteration, both directions
+    double wanBytes = 0;
     bool isFeasible = true;
     std::string infeasibleBecause;
-    bool isCurrent = false; // how the plan is placed now
-    bool isOnFront = false; // no other option is both faster and cheaper
+    /// how the plan is placed now
+    bool isCurrent = false;
+    /// no other option is both faster and cheaper
+    bool isOnFront = false;
     std::vector<LeftOut> leftOut;
 
     [[nodiscard]] int data() const { return cells * cell; }
@@ -61,17 +78,27 @@ struct SelectionOption {
 };
 
 struct Selection {
-    PlanPtr plan; // what was asked about
+    /// what was asked about
+    PlanPtr plan;
     SelectionObjective objective = SelectionObjective::Throughput;
-    std::vector<SelectionOption> options; // simulated ones, feasible first, best first
-    int looked = 0; // placements whose bounds were counted
-    int screened = 0; // of those in closed form, at least those that were simulated
-    int simulated = 0; // of those; options that hardly differ from a better one are not listed
-    int askedCell = 0; // across the WAN only whole cells of so many were looked at; 0: every number of replicas
-    bool isProven = false; // whatever was not simulated is outdone in time and in cost at once by an option that was
-    int bestThroughput = -1, bestCost = -1, current = -1; // indices of options
-    std::vector<std::string> remarks; // "Adding Oregon does not help: …"
-    std::string nothingToSelect; // why there is no choice; empty where there is
+    /// simulated ones, feasible first, best first
+    std::vector<SelectionOption> options;
+    /// placements whose bounds were counted
+    int looked = 0;
+    /// of those in closed form, at least those that were simulated
+    int screened = 0;
+    /// of those; options that hardly differ from a better one are not listed
+    int simulated = 0;
+    /// across the WAN only whole cells of so many were looked at; 0: every number of replicas
+    int askedCell = 0;
+    /// whatever was not simulated is outdone in time and in cost at once by an option that was
+    bool isProven = false;
+    /// indices of options
+    int bestThroughput = -1, bestCost = -1, current = -1;
+    /// "Adding Oregon does not help: …"
+    std::vector<std::string> remarks;
+    /// why there is no choice; empty where there is
+    std::string nothingToSelect;
 };
 
 /// Errors: as evaluate(), Cancelled. A plan that cannot be placed as it is may still have options.

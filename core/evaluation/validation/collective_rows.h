@@ -16,19 +16,27 @@ namespace trainyard {
 enum class CollectiveUnit : std::uint8_t { Microseconds, LogicalGBps, WireGBps };
 
 struct CollectiveRow {
-    std::string source; // key of CollectiveRows::sources
-    std::string what; // "DeepEP V1, EP16"
-    std::string gpu; // id in the catalogue
-    double nicGbps = 0; // of a GPU
+    /// key of CollectiveRows::sources
+    std::string source;
+    /// "DeepEP V1, EP16"
+    std::string what;
+    /// id in the catalogue
+    std::string gpu;
+    /// of a GPU
+    double nicGbps = 0;
     int ranks = 1, ranksPerNode = 1;
     MoeDispatch dispatch = MoeDispatch::Flat;
     bool isCombine = false;
-    double tokens = 0, tokenBytes = 0; // of one rank; of one token on the wire
+    /// of one rank; of one token on the wire
+    double tokens = 0, tokenBytes = 0;
     int choices = 1, experts = 1, groups = 0, topGroups = 0;
     CollectiveUnit unit = CollectiveUnit::Microseconds;
-    double published = 0; // in the unit
-    bool isGated = false; // has to be met within 10 %
-    bool isSource = false; // a figure of the catalogue rests on it, so that it proves nothing
+    /// in the unit
+    double published = 0;
+    /// has to be met within 10 %
+    bool isGated = false;
+    /// a figure of the catalogue rests on it, so that it proves nothing
+    bool isSource = false;
     std::string note;
 };
 

@@ -11,16 +11,22 @@ namespace trainyard {
 
 struct Coverage {
     int rows = 0, publications = 0;
-    double inside = 0; // share of the rows whose measured time lay in the range
-    double insideAlike = 0; // the same with every publication weighing alike
-    double score = 0, scoreAlike = 0; // interval score, mean over rows and over publications; lower is better
+    /// share of the rows whose measured time lay in the range
+    double inside = 0;
+    /// the same with every publication weighing alike
+    double insideAlike = 0;
+    /// interval score, mean over rows and over publications; lower is better
+    double score = 0, scoreAlike = 0;
 };
 
 struct LabelCoverage {
     ConfidenceLabel label = ConfidenceLabel::Extrapolated;
-    Coverage all; // rows whose inputs were all published
-    Coverage test; // of these, rows that no parameter was fitted to
-    Coverage guessed; // rows with an assumed input: no range is ever read from them
+    /// rows whose inputs were all published
+    Coverage all;
+    /// of these, rows that no parameter was fitted to
+    Coverage test;
+    /// rows with an assumed input: no range is ever read from them
+    Coverage guessed;
 };
 
 /// Of a range in ln of measured / predicted at nine tenths: its width, and twenty times what the error lies outside by

@@ -10,22 +10,32 @@ namespace trainyard {
 enum class GateStatistic : std::uint8_t { MeanAbsError, MedianAbsError, MaxAbsError, RankCorrelation };
 
 struct Gate {
-    std::string title; // "Korthikanti, Table 5"
+    /// "Korthikanti, Table 5"
+    std::string title;
     std::string source;
-    std::string group = "*"; // groups of the source; * stands for any text
-    std::string metric; // metrics, likewise: "memory.*peak_bytes"
+    /// groups of the source; * stands for any text
+    std::string group = "*";
+    /// metrics, likewise: "memory.*peak_bytes"
+    std::string metric;
     GateStatistic statistic = GateStatistic::MeanAbsError;
-    RowStatus status = RowStatus::Gated; // rows that count
-    std::optional<RowRole> role; // of these; empty: both
-    double limit = 0; // at most; of a rank correlation at least
-    bool isAim = false; // wished for, not demanded
+    /// rows that count
+    RowStatus status = RowStatus::Gated;
+    /// of these; empty: both
+    std::optional<RowRole> role;
+    /// at most; of a rank correlation at least
+    double limit = 0;
+    /// wished for, not demanded
+    bool isAim = false;
 };
 
 struct GateOutcome {
     Gate gate;
-    int n = 0; // rows that count
-    int failed = 0; // of these, rows without a prediction: a gate with such rows is not met
-    std::optional<double> reached; // empty where no row counts
+    /// rows that count
+    int n = 0;
+    /// of these, rows without a prediction: a gate with such rows is not met
+    int failed = 0;
+    /// empty where no row counts
+    std::optional<double> reached;
     bool isMet = false;
 };
 
@@ -36,6 +46,7 @@ struct GateOutcome {
 [[nodiscard]] std::vector<GateOutcome> gateOutcomes(
     std::span<const Gate> gates, std::span<const ValidationResult> results);
 
-[[nodiscard]] const char *toString(GateStatistic statistic); // "mean_abs_error"
+/// "mean_abs_error"
+[[nodiscard]] const char *toString(GateStatistic statistic);
 
 } // namespace trainyard

@@ -14,7 +14,8 @@ namespace trainyard {
 /// A row that measured time: one figure of it counts.
 struct TimedRow {
     const ValidationResult *result = nullptr;
-    double error = 0; // ln(measured time / predicted time)
+    /// ln(measured time / predicted time)
+    double error = 0;
 };
 
 /// Of the results with a prediction of a time or a rate; plans with stage times of their own say nothing of the model.
@@ -50,13 +51,16 @@ public:
 private:
     struct Row {
         TimedRow timed;
-        int publication = 0; // of m_publications
+        /// of m_publications
+        int publication = 0;
         ConfidenceLabel label = ConfidenceLabel::Extrapolated;
-        double excess = 0; // way from the middle, in ways to the edge, of the range that the other publications give
+        /// way from the middle, in ways to the edge, of the range that the other publications give
+        double excess = 0;
     };
     struct Kind { // of plans that share a range
         ConfidenceLabel label = ConfidenceLabel::Extrapolated;
-        std::string shardingStack; // empty: weights are whole, or of a stack without rows that shard
+        /// empty: weights are whole, or of a stack without rows that shard
+        std::string shardingStack;
         auto operator<=>(const Kind &) const = default;
     };
     struct Spread {
@@ -69,9 +73,11 @@ private:
     [[nodiscard]] std::optional<Spread> spread(const Kind &kind, int heldBack) const;
     [[nodiscard]] std::optional<TimeRange> rangeOf(const Kind &kind) const;
     void setExcesses();
-    static constexpr int kNone = -1; // no publication is held back
+    /// no publication is held back
+    static constexpr int kNone = -1;
 
-    std::vector<Row> m_rows; // by error
+    /// by error
+    std::vector<Row> m_rows;
     std::vector<Evidence> m_evidence;
     std::vector<std::string> m_shardingStacks, m_publications;
     double m_narrowest = 0;

@@ -14,17 +14,23 @@
 
 namespace trainyard {
 
-enum class RowStatus : std::uint8_t { Gated, Guessed }; // Guessed: some input was not published and had to be assumed
-enum class RowRole : std::uint8_t { Fit, Test }; // Fit: parameters were fitted to it, so it proves less
+/// Guessed: some input was not published and had to be assumed
+enum class RowStatus : std::uint8_t { Gated, Guessed };
+/// Fit: parameters were fitted to it, so it proves less
+enum class RowRole : std::uint8_t { Fit, Test };
 
 struct PublishedFigure {
-    std::string metric; // "iteration_time_s", "memory.per_stage[0].peak_bytes"
-    double value = 0; // positive, in the metric's unit
+    /// "iteration_time_s", "memory.per_stage[0].peak_bytes"
+    std::string metric;
+    /// positive, in the metric's unit
+    double value = 0;
 };
 
 struct ValidationRow {
-    std::string id; // unique in its file
-    std::string group; // rows of one source that are summarised together; may be empty
+    /// unique in its file
+    std::string id;
+    /// rows of one source that are summarised together; may be empty
+    std::string group;
     std::string note;
     RowStatus status = RowStatus::Gated;
     RowRole role = RowRole::Test;
@@ -33,7 +39,8 @@ struct ValidationRow {
 };
 
 struct RowSet { // one file
-    std::string source; // what --source names
+    /// what --source names
+    std::string source;
     std::string title, url, note;
     std::vector<ValidationRow> rows;
 };

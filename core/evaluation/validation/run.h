@@ -18,15 +18,20 @@ struct ValidationResult { // one published figure of one row
     RowStatus status = RowStatus::Gated;
     RowRole role = RowRole::Test;
     double published = 0;
-    std::optional<double> predicted; // empty where the plan cannot be evaluated or the metric does not apply
-    std::string problem; // why, in that case; else what blocks the plan (it does not fit), if anything
+    /// empty where the plan cannot be evaluated or the metric does not apply
+    std::optional<double> predicted;
+    /// why, in that case; else what blocks the plan (it does not fit), if anything
+    std::string problem;
     std::string note;
     PlanPtr plan;
-    std::vector<EvidenceKey> evidence; // what it was measured on; empty where nothing was predicted
+    /// what it was measured on; empty where nothing was predicted
+    std::vector<EvidenceKey> evidence;
     std::optional<bool>
         fits = {}; // whether the model sees the plan fit in memory; empty where it says nothing of memory
-    std::string publication = {}; // publicationOf() its source
-    bool hasMeasuredKernels = true; // of every GPU in use, or of a relative
+    /// publicationOf() its source
+    std::string publication = {};
+    /// of every GPU in use, or of a relative
+    bool hasMeasuredKernels = true;
     /// predicted / published - 1: positive where the model says more than was measured.
     [[nodiscard]] std::optional<double> error() const
     {
@@ -42,8 +47,10 @@ struct RunOptions {
 };
 
 struct ValidationRun {
-    std::vector<ValidationResult> results; // in the order of the rows; complete rows only
-    bool isComplete = true; // false: stopped before the last row
+    /// in the order of the rows; complete rows only
+    std::vector<ValidationResult> results;
+    /// false: stopped before the last row
+    bool isComplete = true;
 };
 
 /// Evaluates every row, metrics only. A row that cannot be evaluated is a result, with its problem.

@@ -19,7 +19,8 @@ namespace trainyard {
 /// What a point takes for granted, by the names of the release.
 struct SailorInputs {
     struct LayerMemory { // of one GPU
-        double parameters = 0, sent = 0, kept = 0; // numbers, the latter two for one sample
+        /// numbers, the latter two for one sample
+        double parameters = 0, sent = 0, kept = 0;
     };
     using Model = std::string;
     using Gpu = std::string;
@@ -35,16 +36,22 @@ struct SailorPoint {
         int gpusPerNode = 1, tensor = 1;
     };
     struct Stage {
-        int layers = 0; // embedding and head count as one each
+        /// embedding and head count as one each
+        int layers = 0;
         std::vector<Replicas> replicas;
     };
-    std::string id; // as in `sailor_validation` and usable.json
-    std::string model; // "OPT-350"
+    /// as in `sailor_validation` and usable.json
+    std::string id;
+    /// "OPT-350"
+    std::string model;
     int microBatch = 1, globalBatch = 1;
     std::vector<Stage> stages;
-    double iterationSeconds = 0, peakBytes = 0; // measured
-    [[nodiscard]] bool hasUnequalGpus() const; // of the cluster that mixes types
-    std::string unsound; // why the measurement counts for nothing; empty where it does count
+    /// measured
+    double iterationSeconds = 0, peakBytes = 0;
+    /// of the cluster that mixes types
+    [[nodiscard]] bool hasUnequalGpus() const;
+    /// why the measurement counts for nothing; empty where it does count
+    std::string unsound;
 };
 
 struct SailorRelease {
@@ -75,7 +82,8 @@ inline constexpr std::string_view kSailorSource = "sailor_validation";
 
 /// Means of the absolute errors of points whose measurement counts, on one kind of GPU or on unequal ones.
 struct SailorErrors {
-    int n = 0, ours = 0; // points, and those of them that our cost model has run
+    /// points, and those of them that our cost model has run
+    int n = 0, ours = 0;
     double formTime = 0, formMemory = 0, ourTime = 0, ourMemory = 0;
 };
 [[nodiscard]] SailorErrors sailorErrors(const std::vector<SailorComparison> &points, bool ofUnequalGpus);

@@ -12,18 +12,24 @@
 namespace trainyard {
 
 struct ErrorStatistics {
-    int n = 0; // rows with a prediction; the errors are 0 where there is none
+    /// rows with a prediction; the errors are 0 where there is none
+    int n = 0;
     double meanAbs = 0, medianAbs = 0, maxAbs = 0;
-    double bias = 0; // mean of the signed errors: positive where the model says too much
+    /// mean of the signed errors: positive where the model says too much
+    double bias = 0;
     std::optional<double> rankCorrelation;
 };
 
 struct MetricSummary {
     std::string metric;
-    ErrorStatistics gated; // rows whose inputs are all published
-    ErrorStatistics fit, test; // the gated rows, by what they were used for
-    ErrorStatistics guessed; // rows with an assumed input: reported apart
-    int failed = 0; // gated rows without a prediction
+    /// rows whose inputs are all published
+    ErrorStatistics gated;
+    /// the gated rows, by what they were used for
+    ErrorStatistics fit, test;
+    /// rows with an assumed input: reported apart
+    ErrorStatistics guessed;
+    /// gated rows without a prediction
+    int failed = 0;
 };
 
 /// Runs whose time was published, so that they did fit in memory, and those of them that the model holds for too large.
@@ -34,7 +40,8 @@ struct FitJudgement {
 
 struct SourceSummary {
     std::string source, title, url, note;
-    std::string group; // of summariseGroups()
+    /// of summariseGroups()
+    std::string group;
     int rows = 0;
     FitJudgement fit;
     std::vector<MetricSummary> metrics;

@@ -14,7 +14,8 @@ struct Validation {
     ValidationRun run;
     std::vector<SourceSummary> sources;
     std::vector<GateOutcome> gates;
-    std::vector<LabelCoverage> coverage; // of the confidence label's ranges; empty where nobody asked
+    /// of the confidence label's ranges; empty where nobody asked
+    std::vector<LabelCoverage> coverage;
 };
 
 /// The run with its summaries and what it says of the gates.
@@ -49,7 +50,8 @@ struct Validation {
 /// How the ranges were tried, in two sentences.
 [[nodiscard]] std::string coverageIntroduction();
 struct CoverageLine {
-    std::string label, rows; // "same family"; "all", "test" or "guessed"
+    /// "same family"; "all", "test" or "guessed"
+    std::string label, rows;
     const Coverage *coverage = nullptr;
 };
 /// What a table shows of the coverage, in its order; lines without rows are left out.

@@ -16,27 +16,37 @@
 namespace trainyard {
 
 struct Region {
-    std::string id; // "aws-us-east-1"
-    std::string name; // "AWS N. Virginia"
-    std::string provider; // "aws", "azure", "gcp"
+    /// "aws-us-east-1"
+    std::string id;
+    /// "AWS N. Virginia"
+    std::string name;
+    /// "aws", "azure", "gcp"
+    std::string provider;
     double latitude = 0, longitude = 0;
-    double egressUsdPerGb = 0.02; // to another region of the same provider and continent
-    double usdPerKwh = 0; // 0 = unknown
-    double kgCo2PerKwh = 0; // 0 = unknown
+    /// to another region of the same provider and continent
+    double egressUsdPerGb = 0.02;
+    /// 0 = unknown
+    double usdPerKwh = 0;
+    /// 0 = unknown
+    double kgCo2PerKwh = 0;
     std::string source;
 };
 
 struct RegionLink {
-    std::string from, to; // region ids
+    /// region ids
+    std::string from, to;
     double rttMs = 0;
-    std::optional<double> usdPerGb; // where it differs from the region's
+    /// where it differs from the region's
+    std::optional<double> usdPerGb;
     std::string source;
 };
 
 struct Cloud { // a provider, as TCP connections between its regions see it
-    std::string id; // "aws"
+    /// "aws"
+    std::string id;
     std::string name;
-    double tcpWindowMb = 0; // 10^6 bytes that one connection keeps under way
+    /// 10^6 bytes that one connection keeps under way
+    double tcpWindowMb = 0;
     std::string source;
 };
 
@@ -50,7 +60,8 @@ struct Catalogue {
     std::vector<Cloud> clouds;
     ConfidenceData confidence;
 
-    [[nodiscard]] const GpuSpec *gpu(std::string_view id) const; // nullptr where unknown
+    /// nullptr where unknown
+    [[nodiscard]] const GpuSpec *gpu(std::string_view id) const;
     [[nodiscard]] const ModelSpec *model(std::string_view id) const;
     [[nodiscard]] const StackSpec *stack(std::string_view id) const;
     [[nodiscard]] const Region *region(std::string_view id) const;

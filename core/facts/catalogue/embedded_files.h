@@ -8,7 +8,8 @@
 namespace trainyard {
 
 struct EmbeddedFile {
-    std::string_view name; // "gpus.json"
+    /// "gpus.json"
+    std::string_view name;
     std::string_view text;
 };
 [[nodiscard]] std::span<const EmbeddedFile> embeddedCatalogueFiles();

@@ -39,9 +39,11 @@ void setKernelFamily(GpuSpec &gpu, const KernelFamily &family);
 void readEvidence(ObjectReader &reader, const std::string &key, KernelEvidence &evidence);
 
 struct StackField {
-    enum class Kind : std::uint8_t { Habit, Time, Speed }; // Time: kernel or host time grows with it; Speed: it shrinks
+    /// Time: kernel or host time grows with it; Speed: it shrinks
+    enum class Kind : std::uint8_t { Habit, Time, Speed };
     const char *key;
-    double StackSpec::*figure; // one of the two is set
+    /// one of the two is set
+    double StackSpec::*figure;
     bool StackSpec::*flag;
     Range range;
     Kind kind = Kind::Habit;

@@ -10,17 +10,22 @@
 
 namespace trainyard {
 
-enum class Reach : std::uint8_t { Node, Fabric, Wan }; // one node, several nodes, several datacenters
+/// one node, several nodes, several datacenters
+enum class Reach : std::uint8_t { Node, Fabric, Wan };
 
 /// What decides whether a measurement tells something of a plan.
 struct EvidenceKey {
-    std::string stack; // id, without overrides
-    std::string gpu; // catalogue id; empty for an inline GPU
+    /// id, without overrides
+    std::string stack;
+    /// catalogue id; empty for an inline GPU
+    std::string gpu;
     std::string architecture;
-    int precisionBits = 16; // 32, 16, 8 or 4
+    /// 32, 16, 8 or 4
+    int precisionBits = 16;
     bool isMoe = false;
     Reach reach = Reach::Node;
-    bool shardsWeights = false; // ZeRO-3, FSDP: weights are gathered layer by layer
+    /// ZeRO-3, FSDP: weights are gathered layer by layer
+    bool shardsWeights = false;
     bool operator==(const EvidenceKey &) const = default;
 };
 
@@ -46,8 +51,10 @@ struct TimeRange {
 /// Where nine in ten of the rows of a label lay that were held back.
 struct LabelRange {
     ConfidenceLabel label = ConfidenceLabel::Extrapolated;
-    std::string shardingStack; // of plans that shard weights under this stack; empty: of all others
-    int rows = 0, publications = 0; // that got this label when they were held back
+    /// of plans that shard weights under this stack; empty: of all others
+    std::string shardingStack;
+    /// that got this label when they were held back
+    int rows = 0, publications = 0;
     TimeRange range;
     bool operator==(const LabelRange &) const = default;
 };

@@ -9,9 +9,12 @@
 namespace trainyard {
 
 struct NvlinkSpec {
-    std::string gpu; // as names of devices have it: "H100" of "NVIDIA H100 80GB HBM3"
-    int computeCapability = 0; // 90 of 9.0
-    double bytesPerSecond = 0; // of one link, in one direction
+    /// as names of devices have it: "H100" of "NVIDIA H100 80GB HBM3"
+    std::string gpu;
+    /// 90 of 9.0
+    int computeCapability = 0;
+    /// of one link, in one direction
+    double bytesPerSecond = 0;
     std::string source;
 };
 

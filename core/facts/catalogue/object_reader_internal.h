@@ -12,7 +12,8 @@
 namespace trainyard {
 
 using CatalogueJson = nlohmann::json;
-using Citations = std::map<std::string, std::string, std::less<>>; // id -> "title, date"
+/// id -> "title, date"
+using Citations = std::map<std::string, std::string, std::less<>>;
 
 struct Range {
     double low = 0, high = 0;

@@ -14,15 +14,19 @@
 namespace trainyard {
 
 struct ZoneMachine {
-    std::string id; // "A100-40x4"
-    std::string gpu; // of the catalogue
+    /// "A100-40x4"
+    std::string id;
+    /// of the catalogue
+    std::string gpu;
     int gpusPerNode = 1;
     double usdPerGpuHour = 0;
-    std::string source; // of the price
+    /// of the price
+    std::string source;
 };
 
 struct ZoneLink { // one direction, both ends of one kind of machine
-    std::string from, to; // zones, "us-central1-a"
+    /// zones, "us-central1-a"
+    std::string from, to;
     std::string machine;
     LinkCurve curve;
     std::string source;
@@ -35,12 +39,14 @@ struct ZonePrice {
 };
 
 struct ZoneNetwork {
-    std::string id; // also of a cloud of the catalogue, whose TCP window holds
+    /// also of a cloud of the catalogue, whose TCP window holds
+    std::string id;
     std::string name;
     std::vector<ZoneMachine> machines;
     std::vector<ZoneLink> links;
     std::vector<ZonePrice> egress;
-    std::vector<std::string> zones; // those that egress has
+    /// those that egress has
+    std::vector<std::string> zones;
 
     [[nodiscard]] bool knows(std::string_view zone) const;
     /// nullptr where nobody has measured such a machine.
@@ -50,6 +56,7 @@ struct ZoneNetwork {
 };
 
 [[nodiscard]] const std::vector<ZoneNetwork> &builtinZoneNetworks();
-[[nodiscard]] const ZoneNetwork *builtinZoneNetwork(std::string_view id); // nullptr where unknown
+/// nullptr where unknown
+[[nodiscard]] const ZoneNetwork *builtinZoneNetwork(std::string_view id);
 
 } // namespace trainyard

@@ -12,7 +12,8 @@
 namespace trainyard {
 
 struct Place {
-    double latitude = 0, longitude = 0; // degrees
+    /// degrees
+    double latitude = 0, longitude = 0;
 };
 
 /// Where the plan says that a datacenter is; empty where it does not.

@@ -10,7 +10,8 @@ namespace trainyard {
 
 struct GpuSelection { // consecutive GPUs of one pool
     int datacenter = 0, pool = 0;
-    int firstGpu = 0, gpus = 0; // GPU g sits in node g / gpusPerNode
+    /// GPU g sits in node g / gpusPerNode
+    int firstGpu = 0, gpus = 0;
     bool operator==(const GpuSelection &) const = default;
 };
 
@@ -21,11 +22,14 @@ struct GpuSelection { // consecutive GPUs of one pool
 /// Moves `gpus` GPUs (whole nodes first) out of whatever pools of a datacenter, last pools first: "move 16 GPUs".
 [[nodiscard]] Expected<Cluster> moveGpus(const Cluster &cluster, int fromDatacenter, int gpus, int toDatacenter);
 
-[[nodiscard]] Cluster withDatacenter(const Cluster &cluster, Datacenter added); // id is made unique
-[[nodiscard]] Expected<Cluster> withoutDatacenter(const Cluster &cluster, int datacenter); // its links go too
+/// id is made unique
+[[nodiscard]] Cluster withDatacenter(const Cluster &cluster, Datacenter added);
+/// its links go too
+[[nodiscard]] Expected<Cluster> withoutDatacenter(const Cluster &cluster, int datacenter);
 [[nodiscard]] Expected<Cluster> withPool(const Cluster &cluster, int datacenter, Pool added);
 [[nodiscard]] Expected<Cluster> withoutPool(const Cluster &cluster, int datacenter, int pool);
-[[nodiscard]] Expected<Cluster> withWanLink(const Cluster &cluster, WanLink link); // replaces one of the same pair
+/// replaces one of the same pair
+[[nodiscard]] Expected<Cluster> withWanLink(const Cluster &cluster, WanLink link);
 [[nodiscard]] Expected<Cluster> withoutWanLink(const Cluster &cluster, int link);
 
 /// The first so many GPUs in the order of the cluster (datacenters, pools, nodes): whole nodes, and at most one of

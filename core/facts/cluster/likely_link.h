@@ -14,9 +14,12 @@ namespace trainyard {
 
 struct LikelyLink {
     WanLink link;
-    const RegionLink *measured = nullptr; // whose round trip it has; owned by the catalogue
-    std::optional<double> km; // else the distance that it is estimated from; empty where places are not known
-    const ZoneNetwork *zones = nullptr; // where both are zones of a source: the link takes its figures from there
+    /// whose round trip it has; owned by the catalogue
+    const RegionLink *measured = nullptr;
+    /// else the distance that it is estimated from; empty where places are not known
+    std::optional<double> km;
+    /// where both are zones of a source: the link takes its figures from there
+    const ZoneNetwork *zones = nullptr;
 };
 
 /// `from`, `to`: indices into Cluster::datacenters.

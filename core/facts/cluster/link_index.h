@@ -20,7 +20,8 @@ public:
     [[nodiscard]] int between(int a, int b) const;
 
 private:
-    std::vector<std::vector<std::pair<int, int>>> m_peers; // [datacenter]: the other end and the link, by other end
+    /// [datacenter]: the other end and the link, by other end
+    std::vector<std::vector<std::pair<int, int>>> m_peers;
 };
 
 } // namespace trainyard

@@ -8,7 +8,8 @@
 
 namespace trainyard::detail {
 
-inline constexpr int kMaxNodes = 1000000; // of one pool, as in the plan file
+/// of one pool, as in the plan file
+inline constexpr int kMaxNodes = 1000000;
 
 [[nodiscard]] std::string uniqueDatacenterId(const Cluster &cluster, const std::string &wanted);
 [[nodiscard]] std::string uniquePoolId(const Cluster &cluster, const std::string &wanted);

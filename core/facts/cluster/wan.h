@@ -17,12 +17,18 @@ namespace trainyard {
 /// One node pair of a link, one direction.
 struct Transport {
     int connections = 1;
-    int toFill = 1; // connections that the node pair would take to be full; `auto` may stop short of it
-    Bytes window; // that one connection keeps under way
-    BytesPerSecond rate {}; // what arrives
-    double capGbps = 0; // what the link lets the pair have: as it states, or as its network source measured
-    bool isMeasured = false; // the latter
-    bool lossBound = false; // losses leave less of the window than the hosts allow
+    /// connections that the node pair would take to be full; `auto` may stop short of it
+    int toFill = 1;
+    /// that one connection keeps under way
+    Bytes window;
+    /// what arrives
+    BytesPerSecond rate {};
+    /// what the link lets the pair have: as it states, or as its network source measured
+    double capGbps = 0;
+    /// the latter
+    bool isMeasured = false;
+    /// losses leave less of the window than the hosts allow
+    bool lossBound = false;
 };
 
 /// There and back over a link, milliseconds: what every latency and every TCP window goes by. One way takes half.
@@ -56,6 +62,7 @@ struct Transport {
 /// USD per 10^9 bytes sent over a link, [first to second, second to first] of `between`: the link's own price, else the
 /// catalogue's by zone or region, else kDefaultEgressUsdPerGb.
 [[nodiscard]] std::array<double, 2> egressUsdPerGb(const Plan &plan, const Catalogue &catalogue, int linkIndex);
-inline constexpr double kDefaultEgressUsdPerGb = 0.02; // docs/plan-file.md, "Defaults"
+/// docs/plan-file.md, "Defaults"
+inline constexpr double kDefaultEgressUsdPerGb = 0.02;
 
 } // namespace trainyard

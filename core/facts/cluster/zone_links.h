@@ -12,7 +12,8 @@ namespace trainyard {
 /// What one pair of nodes of a link reaches.
 struct ZonePairRate {
     const ZoneNetwork *network = nullptr;
-    const ZoneLink *slowest = nullptr; // of all kinds of machines at its ends, and of both directions
+    /// of all kinds of machines at its ends, and of both directions
+    const ZoneLink *slowest = nullptr;
     Bytes message;
     BytesPerSecond rate {};
 };

@@ -7,8 +7,10 @@
 namespace trainyard {
 
 struct DistanceSpec {
-    double constantMs = 0; // routers and the way to the long-haul fibre, both ends
-    double routeFactor = 1; // length of the fibre over the great circle
+    /// routers and the way to the long-haul fibre, both ends
+    double constantMs = 0;
+    /// length of the fibre over the great circle
+    double routeFactor = 1;
     std::string source;
 };
 

@@ -16,25 +16,42 @@ enum class Precision : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8, Mxfp8, Nvfp4 
 inline constexpr int kPrecisionCount = 7;
 
 struct GpuSpec {
-    std::string id; // "a100-sxm-80gb"
-    std::string name; // "NVIDIA A100 SXM 80 GB"
-    std::string vendor; // "NVIDIA", "AMD"
-    std::string architecture; // "Ampere"
-    std::array<double, kPrecisionCount> peakTflops {}; // dense; 0 where the chip has no such unit
-    std::int64_t memoryBytes = 0; // as the driver reports it
-    double memoryGBps = 0; // 10^9 bytes per second
-    double linkGBps = 0; // NVLink or xGMI, one direction, per GPU; 0 = none (PCIe is used)
-    int linkDomain = 8; // GPUs joined by that link
-    double pcieGBps = 0; // one direction
-    double fabricGbps = 0; // typical NIC bandwidth per GPU, 10^9 bits per second
+    /// "a100-sxm-80gb"
+    std::string id;
+    /// "NVIDIA A100 SXM 80 GB"
+    std::string name;
+    /// "NVIDIA", "AMD"
+    std::string vendor;
+    /// "Ampere"
+    std::string architecture;
+    /// dense; 0 where the chip has no such unit
+    std::array<double, kPrecisionCount> peakTflops {};
+    /// as the driver reports it
+    std::int64_t memoryBytes = 0;
+    /// 10^9 bytes per second
+    double memoryGBps = 0;
+    /// NVLink or xGMI, one direction, per GPU; 0 = none (PCIe is used)
+    double linkGBps = 0;
+    /// GPUs joined by that link
+    int linkDomain = 8;
+    /// one direction
+    double pcieGBps = 0;
+    /// typical NIC bandwidth per GPU, 10^9 bits per second
+    double fabricGbps = 0;
     double tdpWatts = 0;
-    double usdPerHour = 0; // typical on-demand cloud price of one GPU
-    double multiprocessors = 108; // streaming multiprocessors or compute units
-    GemmCurve gemm; // 16-bit operands and wider
-    GemmCurve gemmFp8, gemmBlock8, gemmFp4; // per-tensor 8 bit, block-scaled 8 bit, 4 bit
-    GemmCurve grouped, groupedFp8, groupedBlock8, groupedFp4; // of expert products
+    /// typical on-demand cloud price of one GPU
+    double usdPerHour = 0;
+    /// streaming multiprocessors or compute units
+    double multiprocessors = 108;
+    /// 16-bit operands and wider
+    GemmCurve gemm;
+    /// per-tensor 8 bit, block-scaled 8 bit, 4 bit
+    GemmCurve gemmFp8, gemmBlock8, gemmFp4;
+    /// of expert products
+    GemmCurve grouped, groupedFp8, groupedBlock8, groupedFp4;
     AttentionCurve attention;
-    std::map<std::string, std::string> sources; // JSON key of a figure -> "title, date"
+    /// JSON key of a figure -> "title, date"
+    std::map<std::string, std::string> sources;
     bool operator==(const GpuSpec &) const = default;
 
     /// Peak FLOP/s of a precision; falls back to the widest unit that can stand in (bf16 -> fp16 -> fp32, fp8 -> bf16

@@ -8,12 +8,18 @@
 namespace trainyard {
 
 struct HostSpec {
-    double adamParametersPerSecond = 0; // of a node, vectorised and on all cores
-    double castsPerAdam = 5; // conversions of a 32-bit weight to 16 bits in the time of one update
-    double pageableSlowdown = 1; // of a copy whose host memory is not pinned
-    double subGroupParameters = 1e8; // that move and are updated as one
-    bool interleavedCopiesTakeTurns = false; // states to the GPU and back share one stream of copies
-    double memoryFactor = 1; // host memory taken / bytes of the states
+    /// of a node, vectorised and on all cores
+    double adamParametersPerSecond = 0;
+    /// conversions of a 32-bit weight to 16 bits in the time of one update
+    double castsPerAdam = 5;
+    /// of a copy whose host memory is not pinned
+    double pageableSlowdown = 1;
+    /// that move and are updated as one
+    double subGroupParameters = 1e8;
+    /// states to the GPU and back share one stream of copies
+    bool interleavedCopiesTakeTurns = false;
+    /// host memory taken / bytes of the states
+    double memoryFactor = 1;
     std::string source;
 };
 

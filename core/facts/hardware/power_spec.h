@@ -7,7 +7,8 @@
 namespace trainyard {
 
 struct PowerSpec {
-    double idleShare = 0.25; // of the thermal design power, with a job loaded but waiting
+    /// of the thermal design power, with a job loaded but waiting
+    double idleShare = 0.25;
     std::string source;
 };
 

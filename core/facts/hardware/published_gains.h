@@ -8,9 +8,12 @@
 namespace trainyard {
 
 struct PublishedExpertGains {
-    double allToAll = 1; // of an all-to-all's own time, baseline / traffic-aware, at most
-    double iteration = 0; // share of the whole latency that is saved
-    std::string source; // "title, date"
+    /// of an all-to-all's own time, baseline / traffic-aware, at most
+    double allToAll = 1;
+    /// share of the whole latency that is saved
+    double iteration = 0;
+    /// "title, date"
+    std::string source;
 };
 
 /// The figures that are built into the program.

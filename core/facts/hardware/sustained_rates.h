@@ -13,13 +13,19 @@
 namespace trainyard {
 
 struct SustainedRates {
-    double half = 1; // products of 16-bit operands and wider
-    double eight = 1, four = 1; // of 8- and 4-bit operands
-    double grouped = 1; // of expert products, beside that of their format
+    /// products of 16-bit operands and wider
+    double half = 1;
+    /// of 8- and 4-bit operands
+    double eight = 1, four = 1;
+    /// of expert products, beside that of their format
+    double grouped = 1;
     double attention = 1;
-    double memory = 1; // of kernels that move memory; only calibration changes it
-    double microBatchHost = 1; // time of the host's work a micro-batch; only calibration changes it
-    double host = 1; // time that the host of such a GPU takes, relative to Hopper's
+    /// of kernels that move memory; only calibration changes it
+    double memory = 1;
+    /// time of the host's work a micro-batch; only calibration changes it
+    double microBatchHost = 1;
+    /// time that the host of such a GPU takes, relative to Hopper's
+    double host = 1;
     bool operator==(const SustainedRates &) const = default;
 
     /// Of products in a format that the chip computes in.
@@ -30,8 +36,10 @@ struct SustainedRates {
 };
 
 struct ArchitectureRates {
-    std::string architecture; // as GpuSpec::architecture; "" stands for all that are not named
-    double watts = 0, halfTflops = 0; // power limit and 16-bit peak of the GPU that the rates stand for
+    /// as GpuSpec::architecture; "" stands for all that are not named
+    std::string architecture;
+    /// power limit and 16-bit peak of the GPU that the rates stand for
+    double watts = 0, halfTflops = 0;
     SustainedRates rates;
     std::string source;
 };

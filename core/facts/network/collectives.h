@@ -11,7 +11,8 @@
 namespace trainyard {
 
 struct Link { // one GPU's way to its peers, one direction
-    BytesPerSecond bandwidth {}; // nominal
+    /// nominal
+    BytesPerSecond bandwidth {};
     const LinkClass *kind = nullptr;
     bool operator==(const Link &other) const { return bandwidth.value == other.bandwidth.value && kind == other.kind; }
 };
@@ -34,7 +35,8 @@ struct RankGroup {
 [[nodiscard]] Seconds transferTime(Bytes volume, double steps, const Link &link);
 
 // `size`: bytes of the whole (unsharded) tensor on one rank. 0 s for a group of one.
-[[nodiscard]] Seconds allReduceTime(Bytes size, const RankGroup &group); // the better of ring and tree
+/// the better of ring and tree
+[[nodiscard]] Seconds allReduceTime(Bytes size, const RankGroup &group);
 [[nodiscard]] Seconds reduceScatterTime(Bytes size, const RankGroup &group);
 [[nodiscard]] Seconds allGatherTime(Bytes size, const RankGroup &group);
 /// Every rank sends size / ranks to every other; flat, NVLink and NIC parts side by side.
@@ -45,7 +47,8 @@ struct ExpertTraffic {
     double tokens = 0;
     Bytes tokenBytes;
     int choices = 1;
-    double ranks = 0, nodes = 0; // different ones that a token visits (experts/fan_out.h); 0: as if drawn with return
+    /// different ones that a token visits (experts/fan_out.h); 0: as if drawn with return
+    double ranks = 0, nodes = 0;
 };
 /// One rank's tokens to the group, or the weighted sums of their results back. A token crosses to a rank once, however
 /// many of its experts live there. By the links' fitted figures (tools/fit_network); a layer's exchanges are made of

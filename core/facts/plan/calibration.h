@@ -14,49 +14,77 @@
 namespace trainyard {
 
 enum class CalibratedPart : std::uint8_t {
-    Products, // matrix products of a GPU: time × factor
-    Attention, // its attention kernels: time × factor
-    Memory, // its kernels that move memory: time × factor
-    Host, // the host's work of an iteration and a micro-batch: time × factor
-    Nvlink, // inside a node of a GPU type: latency and bandwidth
-    Fabric, // inside a datacenter
-    Wan, // between two datacenters: what a node pair reaches, and latency
-    Drive, // of a GPU type's nodes: what its drives write and read, B/s
-    Pcie, // of a GPU type
-    Overlap, // share of communication that the stack hides × factor
+    /// matrix products of a GPU: time × factor
+    Products,
+    /// its attention kernels: time × factor
+    Attention,
+    /// its kernels that move memory: time × factor
+    Memory,
+    /// the host's work of an iteration and a micro-batch: time × factor
+    Host,
+    /// inside a node of a GPU type: latency and bandwidth
+    Nvlink,
+    /// inside a datacenter
+    Fabric,
+    /// between two datacenters: what a node pair reaches, and latency
+    Wan,
+    /// of a GPU type's nodes: what its drives write and read, B/s
+    Drive,
+    /// of a GPU type
+    Pcie,
+    /// share of communication that the stack hides × factor
+    Overlap,
 };
-[[nodiscard]] const char *toString(CalibratedPart part); // "products"
+/// "products"
+[[nodiscard]] const char *toString(CalibratedPart part);
 [[nodiscard]] std::optional<CalibratedPart> calibratedPart(const std::string &name);
 
 /// The job that a factor was fitted to. Factors carry over to others, but how well the plan then does was seen on this
 /// one alone.
 struct FittedOn {
-    EvidenceKey key; // stack, precision, experts, reach, sharded weights; its GPU is the factor's own
-    std::string model; // name
-    int gpus = 0; // that serve its stages
-    std::string layout; // "tensor 4, pipeline 2, data 8, …"
+    /// stack, precision, experts, reach, sharded weights; its GPU is the factor's own
+    EvidenceKey key;
+    /// name
+    std::string model;
+    /// that serve its stages
+    int gpus = 0;
+    /// "tensor 4, pipeline 2, data 8, …"
+    std::string layout;
     bool operator==(const FittedOn &) const = default;
 };
 
 struct CalibrationFactor {
     CalibratedPart what = CalibratedPart::Products;
     // Where it holds; empty: everywhere in the plan. A place that its part cannot have is refused.
-    std::string gpu; // catalogue id; not of Wan and Overlap
-    std::string datacenter; // id; not of Wan and Overlap
-    std::vector<std::string> between; // two ids of datacenters; of Wan alone
-    std::optional<double> factor; // as measured over as modelled; 0.01 … 100
-    std::optional<double> latencyUs; // of Nvlink, Fabric, Wan, instead of a factor; at most ten seconds
-    std::optional<double> gbytesPerS; // of links and drives, instead of a factor; 1e-6 … 1e5
-    std::string recording; // its name, and when it was made
+    /// catalogue id; not of Wan and Overlap
+    std::string gpu;
+    /// id; not of Wan and Overlap
+    std::string datacenter;
+    /// two ids of datacenters; of Wan alone
+    std::vector<std::string> between;
+    /// as measured over as modelled; 0.01 … 100
+    std::optional<double> factor;
+    /// of Nvlink, Fabric, Wan, instead of a factor; at most ten seconds
+    std::optional<double> latencyUs;
+    /// of links and drives, instead of a factor; 1e-6 … 1e5
+    std::optional<double> gbytesPerS;
+    /// its name, and when it was made
+    std::string recording;
     int samples = 0;
-    std::optional<double> standardError; // of the factor or of gbytesPerS; 1.96 of them cover 95 %
-    std::optional<double> latencyError; // of latencyUs, us, likewise
-    std::optional<double> r2, errorBefore, errorAfter; // errors of steps that were held out, as fractions
-    std::optional<FittedOn> fittedOn; // empty: of a benchmark, or written by hand
-    bool isAccepted = true; // false: kept, without effect
+    /// of the factor or of gbytesPerS; 1.96 of them cover 95 %
+    std::optional<double> standardError;
+    /// of latencyUs, us, likewise
+    std::optional<double> latencyError;
+    /// errors of steps that were held out, as fractions
+    std::optional<double> r2, errorBefore, errorAfter;
+    /// empty: of a benchmark, or written by hand
+    std::optional<FittedOn> fittedOn;
+    /// false: kept, without effect
+    bool isAccepted = true;
     bool operator==(const CalibrationFactor &) const = default;
 };
-using Calibration = std::map<std::string, CalibrationFactor>; // by id
+/// by id
+using Calibration = std::map<std::string, CalibrationFactor>;
 
 struct Plan;
 /// The entries of `calibration` that have effect: accepted, and told what they are about. A plan keeps entries as JSON
@@ -66,6 +94,7 @@ struct Plan;
 [[nodiscard]] bool tellsWhatItIsAbout(const std::string &json);
 /// One entry of `calibration`; `where` begins the location of every error.
 [[nodiscard]] Expected<CalibrationFactor> parseCalibrationFactor(const std::string &json, const std::string &where);
-[[nodiscard]] std::string formatCalibrationFactor(const CalibrationFactor &factor); // JSON
+/// JSON
+[[nodiscard]] std::string formatCalibrationFactor(const CalibrationFactor &factor);
 
 } // namespace trainyard

@@ -17,21 +17,29 @@ enum class JobTechnique : std::uint8_t { Auto, ShardParallel, ModelParallel, Dat
 
 struct Job {
     std::string name, model;
-    int batch = 1; // sequences of a mini-batch
-    int minibatches = 1; // of one epoch
+    /// sequences of a mini-batch
+    int batch = 1;
+    /// of one epoch
+    int minibatches = 1;
     int epochs = 1;
     int sequenceLength = 2048;
     Precision precision = Precision::Bf16;
     Optimizer optimizer = Optimizer::Adam;
-    std::optional<double> learningRate; // tells jobs of a grid apart; no time depends on it
+    /// tells jobs of a grid apart; no time depends on it
+    std::optional<double> learningRate;
     double arrivalS = 0;
     std::optional<double> deadlineS;
-    double priority = 0; // jobs of a higher one go first
-    Auto<int> gpus; // how many it has at once, under a scheduler that gives several
+    /// jobs of a higher one go first
+    double priority = 0;
+    /// how many it has at once, under a scheduler that gives several
+    Auto<int> gpus;
     JobTechnique technique = JobTechnique::Auto;
-    std::vector<double> unitMs; // measured, of one mini-batch in order; empty: as modelled
-    std::vector<int> pinnedGpus; // numbers in the order of the cluster; empty: any
-    bool paused = false; // it does not run
+    /// measured, of one mini-batch in order; empty: as modelled
+    std::vector<double> unitMs;
+    /// numbers in the order of the cluster; empty: any
+    std::vector<int> pinnedGpus;
+    /// it does not run
+    bool paused = false;
     Extra extra;
     bool operator==(const Job &) const = default;
 };
@@ -51,14 +59,19 @@ struct JobGrid {
 /// Who decides which unit of which job a GPU takes (the first four: shards of all jobs share the GPUs), or how whole
 /// jobs get GPUs.
 enum class JobScheduler : std::uint8_t {
-    ShardedLrtf, // of the jobs that do not run the one with the longest remaining time
+    /// of the jobs that do not run the one with the longest remaining time
+    ShardedLrtf,
     Fifo,
     Random,
     ShardMilp,
-    ModelParallel, // one job at a time, its layers over the GPUs, one of which is at work
-    TaskParallel, // a copy of a job a GPU, where it fits
-    Pipeline, // one job at a time, in micro-batches through all GPUs
-    ZeroOffload, // one job at a time, ZeRO-3 over all GPUs with its states in host memory
+    /// one job at a time, its layers over the GPUs, one of which is at work
+    ModelParallel,
+    /// a copy of a job a GPU, where it fits
+    TaskParallel,
+    /// one job at a time, in micro-batches through all GPUs
+    Pipeline,
+    /// one job at a time, ZeRO-3 over all GPUs with its states in host memory
+    ZeroOffload,
     Milp,
     List,
 };
@@ -68,14 +81,21 @@ enum class JobScheduler : std::uint8_t {
 enum class RemainingWork : std::uint8_t { Units, Minibatches };
 
 struct JobOptions {
-    bool doubleBuffer = true; // the next shard's weights travel while a unit computes
-    bool lookAhead = false; // a GPU picks its next unit when its current one starts
+    /// the next shard's weights travel while a unit computes
+    bool doubleBuffer = true;
+    /// a GPU picks its next unit when its current one starts
+    bool lookAhead = false;
     RemainingWork remaining = RemainingWork::Units;
-    bool spill = true; // shards that do not compute lie in host memory; false: a model has to fit a GPU
-    int seed = 1; // of random choices
-    double introspectionS = 0, switchCostS = 0; // a plan is looked at again after so long; what a change costs
-    double revocationsPerDay = 0, checkpointS = 0, restartS = 0; // of GPUs that a cloud takes back
-    double seconds = 10; // for solvers
+    /// shards that do not compute lie in host memory; false: a model has to fit a GPU
+    bool spill = true;
+    /// of random choices
+    int seed = 1;
+    /// a plan is looked at again after so long; what a change costs
+    double introspectionS = 0, switchCostS = 0;
+    /// of GPUs that a cloud takes back
+    double revocationsPerDay = 0, checkpointS = 0, restartS = 0;
+    /// for solvers
+    double seconds = 10;
     Extra extra;
     bool operator==(const JobOptions &) const = default;
 

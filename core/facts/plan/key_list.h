@@ -13,13 +13,17 @@ namespace trainyard {
 enum class KeyKind : std::uint8_t { Number, Whole, Flag, Choice, Text, Section, List, Other };
 
 struct KeyRow {
-    std::string path; // "cluster.wan_links[].rtt_ms"
+    /// "cluster.wan_links[].rtt_ms"
+    std::string path;
     Key key;
     KeyKind kind = KeyKind::Other;
-    std::string standard; // its default, as a plan file has it; of one that may be missing what holds then
+    /// its default, as a plan file has it; of one that may be missing what holds then
+    std::string standard;
     std::vector<std::string> choices;
-    std::vector<bool (*)(const Plan &)> conditions; // its section's and its own
-    bool isAutomatic = false; // "auto" is a value
+    /// its section's and its own
+    std::vector<bool (*)(const Plan &)> conditions;
+    /// "auto" is a value
+    bool isAutomatic = false;
     bool mayBeMissing = false;
 
     [[nodiscard]] bool applies(const Plan &plan) const;

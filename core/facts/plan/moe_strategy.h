@@ -27,16 +27,23 @@ enum class ExpertOverlap : std::uint8_t { None, OneFOneB };
 
 struct MoeStrategy {
     MoeDispatch dispatch = MoeDispatch::Flat;
-    Auto<int> overlapChunks; // pieces of an exchange, both ways
-    Auto<int> forwardChunks, backwardChunks; // of one way, instead
+    /// pieces of an exchange, both ways
+    Auto<int> overlapChunks;
+    /// of one way, instead
+    Auto<int> forwardChunks, backwardChunks;
     bool pipelineBackward =
         false; // traffic-aware: pieces overlap in the backward too, where the release waits for each
-    bool sharedExpertOverlap = false; // shared experts compute while tokens travel
+    /// shared experts compute while tokens travel
+    bool sharedExpertOverlap = false;
     ExpertOverlap expertOverlap = ExpertOverlap::None;
-    std::optional<int> communicationSms; // multiprocessors that exchanges take while they run; empty: as measured
-    double imbalance = 1; // load of the fullest rank / mean
-    std::vector<double> expertLoads; // relative load of each expert, instead of `imbalance`; empty: not given
-    bool dropless = true; // false: experts have room for capacityFactor (1 where not given) times the mean
+    /// multiprocessors that exchanges take while they run; empty: as measured
+    std::optional<int> communicationSms;
+    /// load of the fullest rank / mean
+    double imbalance = 1;
+    /// relative load of each expert, instead of `imbalance`; empty: not given
+    std::vector<double> expertLoads;
+    /// false: experts have room for capacityFactor (1 where not given) times the mean
+    bool dropless = true;
     std::optional<double> capacityFactor;
     MoeBaseline baseline = MoeBaseline::Fused;
     MoePermute permute = MoePermute::Standard;

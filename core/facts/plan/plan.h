@@ -26,10 +26,14 @@ namespace trainyard {
 
 struct Ssd {
     double writeGBps = 0, readGBps = 0, endurancePb = 0;
-    double usd = 0; // price of one node's drives
-    double writeAmplification = 1; // of this workload; the rating assumes JESD218's
-    double retentionGain = 1; // further program/erase cycles where data need not last as long as rated
-    int gpusSharing = 1; // GPUs behind one PCIe switch on the way to the drives
+    /// price of one node's drives
+    double usd = 0;
+    /// of this workload; the rating assumes JESD218's
+    double writeAmplification = 1;
+    /// further program/erase cycles where data need not last as long as rated
+    double retentionGain = 1;
+    /// GPUs behind one PCIe switch on the way to the drives
+    int gpusSharing = 1;
     Extra extra;
     bool operator==(const Ssd &) const = default;
 };
@@ -42,11 +46,13 @@ struct Host {
 
 struct Pool { // equal nodes of one datacenter
     std::string id;
-    std::string gpu; // catalogue id; empty where inlineGpu is set
+    /// catalogue id; empty where inlineGpu is set
+    std::string gpu;
     std::optional<GpuSpec> inlineGpu;
     int nodes = 0;
     int gpusPerNode = 8;
-    std::optional<double> usdPerGpuHour; // default: the catalogue's
+    /// default: the catalogue's
+    std::optional<double> usdPerGpuHour;
     std::optional<Ssd> ssd;
     std::optional<Host> host;
     Extra extra;
@@ -60,7 +66,8 @@ enum class FabricKind : std::uint8_t { Rdma, Tcp };
 struct Datacenter {
     std::string id, name;
     std::optional<double> latitude, longitude;
-    std::optional<double> fabricGbpsPerGpu; // default: the GPU's catalogue entry
+    /// default: the GPU's catalogue entry
+    std::optional<double> fabricGbpsPerGpu;
     std::optional<double>
         fabricMeasuredGBps; // of one GPU in large collectives; default: a share of nominal (network.json)
     FabricKind fabric = FabricKind::Rdma;
@@ -75,13 +82,20 @@ struct Datacenter {
 struct WanLink {
     std::array<std::string, 2> between;
     double rttMs = 0;
-    double jitterMs = 0; // by which packets are late, there and back together
-    double capacityGbps = 100; // per direction, all node pairs together
-    double nodePairGbps = 5; // per direction
-    double tcpWindowMb = 1.5; // of one connection
-    std::string cloud; // catalogue name of a provider: its window instead; empty: tcpWindowMb
-    double lossRate = 0; // share of packets lost
-    std::optional<std::array<double, 2>> usdPerGb; // [a->b, b->a]; default: catalogue by region, else 0.02
+    /// by which packets are late, there and back together
+    double jitterMs = 0;
+    /// per direction, all node pairs together
+    double capacityGbps = 100;
+    /// per direction
+    double nodePairGbps = 5;
+    /// of one connection
+    double tcpWindowMb = 1.5;
+    /// catalogue name of a provider: its window instead; empty: tcpWindowMb
+    std::string cloud;
+    /// share of packets lost
+    double lossRate = 0;
+    /// [a->b, b->a]; default: catalogue by region, else 0.02
+    std::optional<std::array<double, 2>> usdPerGb;
     Extra extra;
     bool operator==(const WanLink &) const = default;
 };
@@ -92,20 +106,26 @@ struct Cluster {
     Extra extra;
     bool operator==(const Cluster &) const = default;
     [[nodiscard]] int gpus() const;
-    [[nodiscard]] int indexOf(std::string_view datacenterId) const; // -1 where absent
-    [[nodiscard]] int linkBetween(std::string_view a, std::string_view b) const; // either order; -1 where absent
+    /// -1 where absent
+    [[nodiscard]] int indexOf(std::string_view datacenterId) const;
+    /// either order; -1 where absent
+    [[nodiscard]] int linkBetween(std::string_view a, std::string_view b) const;
 };
 
 struct WorkloadSpec {
-    std::string model; // catalogue name or path of a config.json; empty where inlineModel is set
+    /// catalogue name or path of a config.json; empty where inlineModel is set
+    std::string model;
     std::optional<ModelSpec> inlineModel;
     int sequenceLength = 2048;
-    std::optional<int> documentLength; // mean tokens of a document, where attention is masked at their borders
-    int globalBatch = 0; // sequences per iteration
+    /// mean tokens of a document, where attention is masked at their borders
+    std::optional<int> documentLength;
+    /// sequences per iteration
+    int globalBatch = 0;
     int microBatch = 1;
     Precision precision = Precision::Bf16;
     Optimizer optimizer = Optimizer::Adam;
-    int galoreRank = 512; // of GaLore's projected gradients
+    /// of GaLore's projected gradients
+    int galoreRank = 512;
     std::optional<double> trainingTokens;
     Extra extra;
     bool operator==(const WorkloadSpec &) const = default;
@@ -118,10 +138,13 @@ struct WorkloadSpec {
 
 struct Parallelism {
     int tensor = 1, pipeline = 1;
-    Auto<int> data; // auto: the largest degree that the placement can place
+    /// auto: the largest degree that the placement can place
+    Auto<int> data;
     int context = 1, expert = 1, expertTensor = 1, virtualPipeline = 1;
-    int tokenSlices = 4; // of a sequence, under terapipe
-    std::optional<bool> sequenceParallel; // default: tensor > 1
+    /// of a sequence, under terapipe
+    int tokenSlices = 4;
+    /// default: tensor > 1
+    std::optional<bool> sequenceParallel;
     int zeroStage = 1;
     Extra extra;
     bool operator==(const Parallelism &) const = default;
@@ -159,8 +182,10 @@ struct StagePin {
 
 struct Placement {
     PlacementMode mode = PlacementMode::Auto;
-    std::vector<StagePin> stages; // in pipeline order; empty = not pinned
-    std::vector<int> layers; // transformer layers of each stage; empty: even, first and last less
+    /// in pipeline order; empty = not pinned
+    std::vector<StagePin> stages;
+    /// transformer layers of each stage; empty: even, first and last less
+    std::vector<int> layers;
     Extra extra;
     bool operator==(const Placement &) const = default;
 };
@@ -178,23 +203,31 @@ enum class ParameterOffload : std::uint8_t { None, Host, Ssd };
 
 struct MemoryStrategy {
     Recompute recompute = Recompute::None;
-    std::optional<int> recomputeLayers; // of a stage, its first ones; default: all
+    /// of a stage, its first ones; default: all
+    std::optional<int> recomputeLayers;
     bool recomputeNorms = false, recomputeActivationFunction = false;
     ActivationOffload activationOffload = ActivationOffload::None;
     Auto<double> offloadFraction;
     OffloadPolicy offloadPolicy = OffloadPolicy::SsdTrain;
-    int offloadMinElements = 8 * 1024 * 1024; // smaller tensors stay
-    int offloadGroup = 1; // modules (attention or MLP) that are loaded together
-    int offloadAhead = 1; // such groups that are loaded ahead of the one in its backward
+    /// smaller tensors stay
+    int offloadMinElements = 8 * 1024 * 1024;
+    /// modules (attention or MLP) that are loaded together
+    int offloadGroup = 1;
+    /// such groups that are loaded ahead of the one in its backward
+    int offloadAhead = 1;
     OptimizerOffload optimizerOffload = OptimizerOffload::None;
-    bool delayedUpdate = false; // an offloaded optimizer step runs beside the next iteration, one step stale
+    /// an offloaded optimizer step runs beside the next iteration, one step stale
+    bool delayedUpdate = false;
     ParameterOffload parameterOffload = ParameterOffload::None;
-    std::optional<int> savedActivationBits; // of an element kept for the backward; default: as computed
+    /// of an element kept for the backward; default: as computed
+    std::optional<int> savedActivationBits;
     bool recomputeUpProjection =
         false; // latent attention: queries, keys and values made again from what they were compressed to
     bool recomputeSharedExperts = false;
-    bool offloadExpertInput = false; // what the first product of the experts reads waits in host memory
-    bool fp8Activations = false; // inputs of linear layers are kept as their FP8 products use them
+    /// what the first product of the experts reads waits in host memory
+    bool offloadExpertInput = false;
+    /// inputs of linear layers are kept as their FP8 products use them
+    bool fp8Activations = false;
     Extra extra;
     bool operator==(const MemoryStrategy &) const = default;
 };
@@ -211,18 +244,25 @@ enum class WanAllReduce : std::uint8_t { Hierarchical, Flat };
 enum class LocalSgd : std::uint8_t { None, Diloco, Streaming };
 
 struct WanStrategy {
-    Auto<int> tcpConnections; // auto: as many as fill the node pair, up to WanTcp::mostConnections
+    /// auto: as many as fill the node pair, up to WanTcp::mostConnections
+    Auto<int> tcpConnections;
     CongestionControl congestion = CongestionControl::Cubic;
     WanSharing sharing = WanSharing::Spatial;
-    Auto<int> cell; // pipelines of a DP-cell
+    /// pipelines of a DP-cell
+    Auto<int> cell;
     TurnOrder turns = TurnOrder::RoundRobin;
     WanAllReduce allReduce = WanAllReduce::Hierarchical;
     LocalSgd localSgd = LocalSgd::None;
-    int localSteps = 100; // H: steps between two exchanges
-    int fragments = 1; // parts of the model that streaming local SGD exchanges one after the other
-    int exchangeBits = 32; // of a parameter in an exchange of local SGD
-    std::optional<int> activationBits; // of an element that crosses the WAN; default: as computed
-    std::optional<int> gradientBits; // of a gradient element in the exchange between datacenters; default: as reduced
+    /// H: steps between two exchanges
+    int localSteps = 100;
+    /// parts of the model that streaming local SGD exchanges one after the other
+    int fragments = 1;
+    /// of a parameter in an exchange of local SGD
+    int exchangeBits = 32;
+    /// of an element that crosses the WAN; default: as computed
+    std::optional<int> activationBits;
+    /// of a gradient element in the exchange between datacenters; default: as reduced
+    std::optional<int> gradientBits;
     Extra extra;
     bool operator==(const WanStrategy &) const = default;
 };
@@ -232,42 +272,58 @@ enum class Arrivals : std::uint8_t { Poisson, Constant, Bursty, Trace };
 struct BubbleFill {
     bool enabled = false;
     std::string model;
-    int stages = 1; // of the served model, on GPUs of one datacenter
+    /// of the served model, on GPUs of one datacenter
+    int stages = 1;
     Arrivals arrivals = Arrivals::Poisson;
     double requestsPerSecond = 0;
-    double burstiness = 4; // bursty: rate inside a burst / mean rate
-    std::string trace; // trace: a CSV time_s,prompt_tokens; relative to the plan
+    /// bursty: rate inside a burst / mean rate
+    double burstiness = 4;
+    /// trace: a CSV time_s,prompt_tokens; relative to the plan
+    std::string trace;
     int promptTokens = 2048;
     double ttftSloMs = 1000;
     double guardMs = 1;
-    bool chaining = false; // also over GPUs whose bubbles are not aligned
-    std::optional<double> kvGbps; // of one GPU to the decode GPUs; default: the fabric's
-    bool firstTokenFromDecode = false; // then the move of the KV cache counts as time to first token
-    double usdPerMillionTokens = 0; // what prefill tokens are worth; 0: the GPU time they save
-    int seed = 1; // of the random arrivals
+    /// also over GPUs whose bubbles are not aligned
+    bool chaining = false;
+    /// of one GPU to the decode GPUs; default: the fabric's
+    std::optional<double> kvGbps;
+    /// then the move of the KV cache counts as time to first token
+    bool firstTokenFromDecode = false;
+    /// what prefill tokens are worth; 0: the GPU time they save
+    double usdPerMillionTokens = 0;
+    /// of the random arrivals
+    int seed = 1;
     Extra extra;
     bool operator==(const BubbleFill &) const = default;
 };
 
 /// One measured value, or one per stage.
-using PerStage = std::vector<double>; // size 1: for every stage
+/// size 1: for every stage
+using PerStage = std::vector<double>;
 
 struct MeasuredStageTimes { // measured times of one stage and one micro-batch; MB = 10^6 bytes
-    PerStage forwardMs, backwardMs; // backward without recompute
-    PerStage recomputeMs, weightGradMs; // empty = 0
-    PerStage pairedMs; // forward and backward of two micro-batches at once; empty: not measured
+    /// backward without recompute
+    PerStage forwardMs, backwardMs;
+    /// empty = 0
+    PerStage recomputeMs, weightGradMs;
+    /// forward and backward of two micro-batches at once; empty: not measured
+    PerStage pairedMs;
     double activationMb = 0;
-    std::optional<double> gradientMb; // default: activationMb
+    /// default: activationMb
+    std::optional<double> gradientMb;
     double parametersMb = 0;
-    std::vector<int> inFlight; // empty = limited by the schedule only; size 1: for every stage
+    /// empty = limited by the schedule only; size 1: for every stage
+    std::vector<int> inFlight;
     Extra extra;
     bool operator==(const MeasuredStageTimes &) const = default;
 };
 
 struct Stack {
     std::string name = "megatron-core";
-    std::map<std::string, double> overrides; // field of StackSpec as in stacks.json -> value
-    std::string release = {}; // one of the catalogue, "26.02"; empty: not named, any of them
+    /// field of StackSpec as in stacks.json -> value
+    std::map<std::string, double> overrides;
+    /// one of the catalogue, "26.02"; empty: not named, any of them
+    std::string release = {};
     bool operator==(const Stack &) const = default;
 };
 
@@ -289,10 +345,12 @@ struct Plan {
     std::optional<JobGrid> jobGrid;
     JobScheduler jobScheduler = JobScheduler::ShardedLrtf;
     JobOptions jobOptions;
-    std::map<std::string, std::string> calibration; // factor -> JSON text
+    /// factor -> JSON text
+    std::map<std::string, std::string> calibration;
     std::optional<MeasuredStageTimes> profile;
     std::optional<LayerProfiles> layerProfiles;
-    std::string baseDir; // folder of the file, for relative paths; never written
+    /// folder of the file, for relative paths; never written
+    std::string baseDir;
     Extra extra;
     bool operator==(const Plan &) const = default;
 };

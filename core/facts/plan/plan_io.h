@@ -33,7 +33,8 @@ inline constexpr const char *kPlanFile = "a readable plan file, *.trainyard.json
 /// as JSON, else as a string. Errors: UnknownKey with the nearest known key; BadValue.
 [[nodiscard]] ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::string_view value);
 /// Several of them, one after the other, each as the ones before left the plan.
-using KeySetting = std::pair<std::string, std::string>; // dotted key, value
+/// dotted key, value
+using KeySetting = std::pair<std::string, std::string>;
 [[nodiscard]] ExpectedAll<Plan> withKeysSet(const Plan &plan, std::span<const KeySetting> settings);
 
 /// JSON Schema (draft-07).

@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-using Extra = std::map<std::string, std::string>; // key -> JSON text
+/// key -> JSON text
+using Extra = std::map<std::string, std::string>;
 /// A number, or "auto" (empty).
 template <class T> using Auto = std::optional<T>;
 

@@ -18,7 +18,8 @@ namespace trainyard {
 }
 
 struct LayerParameters { // elements
-    double attention = 0, mlp = 0, norms = 0, router = 0, experts = 0; // mlp: dense or shared expert
+    /// mlp: dense or shared expert
+    double attention = 0, mlp = 0, norms = 0, router = 0, experts = 0;
     [[nodiscard]] double total() const { return attention + mlp + norms + router + experts; }
 };
 [[nodiscard]] LayerParameters layerParameters(const ModelSpec &model, bool expertLayer);
@@ -36,10 +37,13 @@ struct LayerParameters { // elements
 /// Of one layer that predicts a further token: a layer like the last, the product that joins what the model made with
 /// the next token's embedding (2h x h), three norms more. Table and output matrix are the model's own.
 [[nodiscard]] LayerParameters predictorParameters(const ModelSpec &model);
-[[nodiscard]] double embeddingParameters(const ModelSpec &model); // token table, with learned positions
-[[nodiscard]] double headParameters(const ModelSpec &model); // final norm, and the matrix unless tied
+/// token table, with learned positions
+[[nodiscard]] double embeddingParameters(const ModelSpec &model);
+/// final norm, and the matrix unless tied
+[[nodiscard]] double headParameters(const ModelSpec &model);
 [[nodiscard]] double totalParameters(const ModelSpec &model);
-[[nodiscard]] double activeParameters(const ModelSpec &model); // of one token
+/// of one token
+[[nodiscard]] double activeParameters(const ModelSpec &model);
 
 /// Pairs of a query and a key that a causal mask leaves of s tokens, each of which sees itself and `window` - 1 before:
 /// s W - W^2 / 2 with W = min(window, s).
@@ -71,14 +75,22 @@ struct ActivationShape {
     bool sequenceParallel = false;
     Recompute recompute = Recompute::None;
     double imbalance = 1;
-    double elementBytes = 2; // of an activation: weightBytes(precision)
-    double inputBytes = 2; // of an input that a product keeps for its weight gradient
-    bool recomputeNorms = false, recomputeActivationFunction = false; // their outputs are made again in backward
-    double keptShare = 1; // of the bytes, where what is saved is kept in fewer bits
-    bool recomputeUpProjection = false; // latent attention: Q, K and V are made again from what they were compressed to
-    bool recomputeSharedExperts = false; // their inner tensors are made again
-    bool memoryEfficientPermute = false; // the experts' results are not kept, whatever the stack does
-    bool slicesTokens = false; // ranks of a tensor group that hold the same tokens have a slice each at the experts
+    /// of an activation: weightBytes(precision)
+    double elementBytes = 2;
+    /// of an input that a product keeps for its weight gradient
+    double inputBytes = 2;
+    /// their outputs are made again in backward
+    bool recomputeNorms = false, recomputeActivationFunction = false;
+    /// of the bytes, where what is saved is kept in fewer bits
+    double keptShare = 1;
+    /// latent attention: Q, K and V are made again from what they were compressed to
+    bool recomputeUpProjection = false;
+    /// their inner tensors are made again
+    bool recomputeSharedExperts = false;
+    /// the experts' results are not kept, whatever the stack does
+    bool memoryEfficientPermute = false;
+    /// ranks of a tensor group that hold the same tokens have a slice each at the experts
+    bool slicesTokens = false;
 };
 /// Bytes of an input kept for a weight gradient: the activation's, or the 8- or 4-bit copy where the stack keeps only
 /// that.
@@ -87,11 +99,14 @@ struct ActivationShape {
 /// Bytes that one layer holds on one GPU for one micro-batch (specification B.4; the classic GPT form where the stack
 /// stores dropout masks and has no fused attention).
 struct LayerActivations {
-    double kept = 0; // from forward to backward, with the shape's recomputation
-    double whole = 0; // the same without recomputation: what is there while the layer is recomputed
+    /// from forward to backward, with the shape's recomputation
+    double kept = 0;
+    /// the same without recomputation: what is there while the layer is recomputed
+    double whole = 0;
     double forWeightGrads =
         0; // from input gradient to weight gradient: inputs of its products and gradients of their outputs
-    double temporaries = 0; // gradients beside the above at the worst moment of its backward
+    /// gradients beside the above at the worst moment of its backward
+    double temporaries = 0;
 };
 [[nodiscard]] LayerActivations layerActivations(
     const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);

@@ -49,8 +49,10 @@ enum class SavedName : std::uint8_t {
 struct SavedTensor {
     SavedName name = SavedName::LayerInput;
     LayerChild child = LayerChild::Attention;
-    double elements = 0, bytes = 0; // of one micro-batch on one GPU
-    int references = 1; // operators that keep this storage; it is stored, and counted in `bytes`, once
+    /// of one micro-batch on one GPU
+    double elements = 0, bytes = 0;
+    /// operators that keep this storage; it is stored, and counted in `bytes`, once
+    int references = 1;
 };
 
 /// In the order in which the forward makes them, with the shape's recomputation. The bytes add up to

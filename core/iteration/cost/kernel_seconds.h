@@ -9,9 +9,12 @@
 namespace trainyard {
 
 struct KernelSeconds { // of an iteration
-    double products = 0, attention = 0, memory = 0; // at factor 1; a factor multiplies them
-    double fixedProducts = 0; // computing that runs beside communication loses so much; no factor moves it
-    double fixedMemory = 0; // launch floors of kernels that move memory, likewise
+    /// at factor 1; a factor multiplies them
+    double products = 0, attention = 0, memory = 0;
+    /// computing that runs beside communication loses so much; no factor moves it
+    double fixedProducts = 0;
+    /// launch floors of kernels that move memory, likewise
+    double fixedMemory = 0;
     [[nodiscard]] double total() const { return products + attention + memory + fixedProducts + fixedMemory; }
 };
 
@@ -30,9 +33,12 @@ using RecomputedShares = std::vector<double>;
 
 /// Communication of one GPU in an iteration that a stack hides in part, without messages of a few bytes a token.
 struct HiddenCommunication {
-    double tensor = 0, tensorHidden = 0; // tensor parallel, under its products
-    double reduce = 0, reduceHidden = 0; // gradients of data parallel ranks, under the backward
-    double gather = 0, gatherHidden = 0; // weights of the sharded, under the forward
+    /// tensor parallel, under its products
+    double tensor = 0, tensorHidden = 0;
+    /// gradients of data parallel ranks, under the backward
+    double reduce = 0, reduceHidden = 0;
+    /// weights of the sharded, under the forward
+    double gather = 0, gatherHidden = 0;
     [[nodiscard]] double total() const { return tensor + reduce + gather; }
     [[nodiscard]] double hidden() const { return tensorHidden + reduceHidden + gatherHidden; }
 };

@@ -41,7 +41,8 @@ public:
     /// And how a layer divides.
     struct Parts : Layers {
         AttentionShare denseAttention, expertAttention;
-        OpSplit denseAgain, expertAgain; // recomputation of a layer that recomputation by blocks leaves out
+        /// recomputation of a layer that recomputation by blocks leaves out
+        OpSplit denseAgain, expertAgain;
     };
     [[nodiscard]] Parts parts(
         const PipelineClass &pipelines, int stage, int slice = -1); // of the whole micro-batch: -1
@@ -60,9 +61,12 @@ private:
     struct SiteCosts {
         LayerSite site;
         ChunkCost dense, expert, embedding, head;
-        OpSplit denseAgain, expertAgain; // recomputation of a layer that full recomputation leaves out
-        std::shared_ptr<const ExpertLayerCost> experts; // of the whole micro-batch
-        std::vector<SiteCosts> slices; // the same for each slice of the tokens; empty where the schedule has none
+        /// recomputation of a layer that full recomputation leaves out
+        OpSplit denseAgain, expertAgain;
+        /// of the whole micro-batch
+        std::shared_ptr<const ExpertLayerCost> experts;
+        /// the same for each slice of the tokens; empty where the schedule has none
+        std::vector<SiteCosts> slices;
     };
 
     const SiteCosts &at(const RankSet &ranks);
@@ -77,7 +81,8 @@ private:
     void addSyncAndStep(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
 
     const Workload &m_work;
-    ClassWorkloads m_views; // by tensor parallel degree
+    /// by tensor parallel degree
+    ClassWorkloads m_views;
     std::vector<SiteCosts> m_sites;
     std::vector<int> m_slices;
 };
@@ -91,7 +96,8 @@ private:
 
 /// What the operations of a stage have to hide collectives behind, of one micro-batch.
 struct HidingWork {
-    Seconds forward, backward; // gathers hide behind the one, reductions behind the other
+    /// gathers hide behind the one, reductions behind the other
+    Seconds forward, backward;
 };
 [[nodiscard]] HidingWork hidingWork(const Workload &workload, const StageCosts &stage);
 /// What shows of the stage's reduction, step and gather beside that work; its chunks are not read.

@@ -16,24 +16,36 @@
 namespace trainyard {
 
 struct StageCosts {
-    std::vector<ChunkCost> chunks; // by virtual chunk
-    std::shared_ptr<const ExpertLayerCost> expert; // how one of its expert layers runs; empty where it has none
+    /// by virtual chunk
+    std::vector<ChunkCost> chunks;
+    /// how one of its expert layers runs; empty where it has none
+    std::shared_ptr<const ExpertLayerCost> expert;
     Seconds reduce, gather, optimizer;
-    Seconds exchange; // of local SGD between datacenters, after the step: nothing hides it
+    /// of local SGD between datacenters, after the step: nothing hides it
+    Seconds exchange;
     // Of a micro-batch's backward: tokens have the links between datacenters, which the reduction waits for
     Seconds linksBusy;
-    Seconds lastBucket; // of the reduction: its gradients are ready only when the backward ends
-    OffloadedStep step; // off the GPU; of it `optimizer` shows
-    Seconds lateWrites; // gradients that go to drives when the backward has ended; before the step, part of what shows
-    Bytes weightsWritten; // of one GPU, to drives: weights that lie there, updated
+    /// of the reduction: its gradients are ready only when the backward ends
+    Seconds lastBucket;
+    /// the optimizer step off the GPU; `optimizer` is the part of it that is not hidden
+    OffloadedStep step;
+    /// gradients that are written to drives after the backward and before the step; part of `optimizer`
+    Seconds lateWrites;
+    /// of one GPU, to drives: weights that lie there, updated
+    Bytes weightsWritten;
 };
 
 struct Costs {
-    IterationCosts iteration; // for the graph builder
-    std::vector<std::vector<StageCosts>> stages; // [class][stage]: the same, in seconds and by purpose
-    std::vector<std::vector<StageOffload>> offload; // [class][stage]; empty where every activation stays
-    std::vector<WanLinkUse> wanLinks; // one a link of the cluster; utilization is filled in later
-    Seconds hiddenExchange; // streaming local SGD: what each iteration has to hide of it (wan_reduce.h)
+    /// for the graph builder
+    IterationCosts iteration;
+    /// [class][stage]: the same, in seconds and by purpose
+    std::vector<std::vector<StageCosts>> stages;
+    /// [class][stage]; empty where every activation stays
+    std::vector<std::vector<StageOffload>> offload;
+    /// one a link of the cluster; utilization is filled in later
+    std::vector<WanLinkUse> wanLinks;
+    /// streaming local SGD: what each iteration has to hide of it (wan_reduce.h)
+    Seconds hiddenExchange;
 
     /// Whether activations leave the GPU between forward and backward.
     [[nodiscard]] bool movesActivations() const

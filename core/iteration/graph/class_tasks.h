@@ -13,8 +13,10 @@ using TaskId = GraphBuilder::Id;
 /// Virtual stages of a program, and which boundaries between them lie between two devices.
 struct StageOfChain {
     int device = 0, chunk = 0;
-    bool begins = false, ends = false; // the first and the last of its chain
-    bool crosses = false; // its boundary to the next lies between two devices
+    /// the first and the last of its chain
+    bool begins = false, ends = false;
+    /// its boundary to the next lies between two devices
+    bool crosses = false;
 };
 
 struct ClassTasks {
@@ -25,21 +27,28 @@ struct ClassTasks {
     const Program &program;
     int index;
     int devices, chunks, microBatches;
-    bool splitsBackward = false; // where something is offloaded: input gradients are cut, whole backwards are not
-    std::vector<int> stageOf; // [device * chunks + chunk] -> virtual stage
+    /// where something is offloaded: input gradients are cut, whole backwards are not
+    bool splitsBackward = false;
+    /// [device * chunks + chunk] -> virtual stage
+    std::vector<int> stageOf;
     std::vector<StageOfChain> stages;
     // Made by the operations, for the others
-    std::vector<TaskId> compute; // [device]: the resource
-    std::vector<TaskId> lastOp; // [device]: kNoSpan where it has none
+    /// [device]: the resource
+    std::vector<TaskId> compute;
+    /// [device]: kNoSpan where it has none
+    std::vector<TaskId> lastOp;
     std::vector<std::vector<TaskId>>
         begins; // [device]: the first task of each operation in its order, and past the last
-    std::vector<TaskId> result[2]; // [cell]: the forward; the task that makes the gradient for the stage before
+    /// [cell]: the forward; the task that makes the gradient for the stage before
+    std::vector<TaskId> result[2];
     std::vector<std::vector<PlacedOp>>
         placed; // [device], in the order of the tasks; empty unless activations or states move
 
     // Made by the layer loop; empty where there is none
-    TaskId collective = kNoSpan; // its row of collectives, for who reduces and gathers after it
-    TaskId lastReduce = kNoSpan; // what the optimizer waits for
+    /// its row of collectives, for who reduces and gathers after it
+    TaskId collective = kNoSpan;
+    /// what the optimizer waits for
+    TaskId lastReduce = kNoSpan;
 
     [[nodiscard]] std::size_t cell(int q, int microBatch) const
     {

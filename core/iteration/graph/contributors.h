@@ -12,8 +12,8 @@ namespace trainyard {
 
 class Transfers;
 
-/// Operations of every device, cut into segments where activations leave, and what they wait for along the chain of
-/// stages.
+/// Adds the operations of every device, cut into segments where activations leave, and makes them wait along the chain
+/// of stages.
 class Operations : public Contributor {
 public:
     Operations(ClassTasks &tasks, const Transfers &transfers)
@@ -54,16 +54,19 @@ private:
     ClassTasks &m_;
     const Transfers &m_transfers;
     std::uint32_t m_first = 0, m_firstPair = 0;
-    std::vector<std::uint32_t> m_firstSegment; // [slot]: class of the first segment's forward
-    std::vector<std::uint32_t> m_lag; // [boundary * 2 + direction]
-    std::vector<Neighbour> m_neighbours[2]; // [slot]: of forwards, of gradients
+    /// [slot]: class of the first segment's forward
+    std::vector<std::uint32_t> m_firstSegment;
+    /// [boundary * 2 + direction]
+    std::vector<std::uint32_t> m_lag;
+    /// [slot]: of forwards, of gradients
+    std::vector<Neighbour> m_neighbours[2];
 };
 
-/// Boundaries between datacenters: channels that serve in the order in which the sender makes what it sends or, for the
-/// members of a cell, by turns, with the pieces that a member scatters before and gathers after its turn.
+/// Adds the boundaries between datacenters, each a channel. It serves in the order in which the sender produces; the
+/// members of a cell take turns on it, and each scatters its pieces before its turn and gathers them after.
 class Transfers : public Contributor {
 public:
-    /// `first`: those of the first member of the cell, which owns the channels; nullptr for that member itself.
+    /// `first`: the Transfers of the cell's first member, which owns the channels; nullptr where this is that member.
     Transfers(ClassTasks &tasks, Transfers *first)
         : m_(tasks)
         , m_owner(first ? first : this)
@@ -83,9 +86,11 @@ private:
         int from = 0, to = 0, wanLink = -1;
         bool scatters = false, gathers = false;
         GraphBuilder::Id resource = kNoSpan;
-        TaskId first = kNoSpan, firstScatter = kNoSpan, firstGather = kNoSpan; // of this class, transfer by transfer
+        /// of this class, transfer by transfer
+        TaskId first = kNoSpan, firstScatter = kNoSpan, firstGather = kNoSpan;
     };
-    /// Which boundary and direction, whose result, in which place of its member.
+    /// One transfer: the boundary and direction that it crosses, the stage whose result it carries, and its place among
+    /// its member's transfers.
     struct Transfer {
         std::uint32_t boundary, place;
         int producer, direction;
@@ -99,11 +104,15 @@ private:
 
     ClassTasks &m_;
     Transfers *m_owner;
-    std::uint32_t m_serialization = 0, m_pieces = 0; // classes [boundary * 2 + direction], [… * 2 + {scatter, gather}]
-    std::uint32_t m_latency = 0; // lags [boundary * 2 + direction]
+    /// classes [boundary * 2 + direction], [… * 2 + {scatter, gather}]
+    std::uint32_t m_serialization = 0, m_pieces = 0;
+    /// lags [boundary * 2 + direction]
+    std::uint32_t m_latency = 0;
     std::vector<Channel> m_channels;
-    std::vector<std::array<int, 2>> m_sends; // [virtual stage]: channel of its forwards and of its gradients, or -1
-    std::vector<std::uint32_t> m_place[2]; // [cell]: place on the channel
+    /// [virtual stage]: channel of its forwards and of its gradients, or -1
+    std::vector<std::array<int, 2>> m_sends;
+    /// [cell]: place on the channel
+    std::vector<std::uint32_t> m_place[2];
 };
 
 /// Activations that leave after the forward and return before the backward: two queues a device, one each way.
@@ -129,10 +138,13 @@ private:
     void waitForLoads(GraphBuilder &builder, int device) const;
 
     ClassTasks &m_;
-    std::vector<std::uint32_t> m_first; // [slot]: class of the first segment's store; its load follows
-    std::vector<Queues> m_queues; // [device]
+    /// [slot]: class of the first segment's store; its load follows
+    std::vector<std::uint32_t> m_first;
+    /// [device]
+    std::vector<Queues> m_queues;
     std::vector<TaskEvent>
-        m_gradientBegins; // [cell]: of the operation that makes it; where devices decide while they run
+        m_gradientBegins; // [cell]: [cell]: when the operation that makes the gradient begins; filled only where
+    // devices decide while they run
 };
 
 /// Rows of states off the GPU, for which nothing waits.
@@ -146,16 +158,19 @@ public:
     void times(ClassTable &table) override;
     void tasks(GraphBuilder &builder) override;
     [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
-    /// Of a device: what its step begins with. Set by who adds it.
+    /// [device]: the first task of its optimizer step. Set by the contributor that adds it (SyncAndStep).
     std::vector<TaskId> optimizer;
 
 private:
     template <class Visit> void eachMove(int device, Stream stream, Visit visit) const;
 
     ClassTasks &m_;
-    std::uint32_t m_moves = 0, m_steps = 0, m_stepLags = 0; // first classes, first lag
-    std::vector<std::pair<TaskId, TaskId>> m_begins; // tasks that begin with another
-    std::vector<TaskId> m_firstStep; // [device]
+    /// first classes, first lag
+    std::uint32_t m_moves = 0, m_steps = 0, m_stepLags = 0;
+    /// tasks that begin with another
+    std::vector<std::pair<TaskId, TaskId>> m_begins;
+    /// [device]
+    std::vector<TaskId> m_firstStep;
 };
 
 /// Accumulation layer by layer: weights gathered once a pass and gradients reduced once a layer by the ranks of all
@@ -176,15 +191,18 @@ public:
 private:
     /// Consecutive operations of one layer: forward, backward, or both in turn in the last layer.
     struct Visit {
-        std::size_t first, last; // operations of the order, past the last
+        /// operations of the order, past the last
+        std::size_t first, last;
         int layer;
-        bool isBackward; // its gradients are whole afterwards
+        /// its gradients are whole afterwards
+        bool isBackward;
         TaskId gather = kNoSpan, reduce = kNoSpan;
     };
     enum Move : std::uint32_t { StoreInput, LoadInput, StoreGradient, LoadGradient };
     struct Moved {
         TaskId task;
-        std::size_t op; // that it follows, or that waits for it
+        /// that it follows, or that waits for it
+        std::size_t op;
         Move move;
     };
 
@@ -197,7 +215,8 @@ private:
 
     ClassTasks &m_;
     const std::vector<LayerLoop *> &m_all;
-    std::uint32_t m_first = 0, m_firstMove = 0; // classes [layer * 2 + reduces]; by Move
+    /// classes [layer * 2 + reduces]; by Move
+    std::uint32_t m_first = 0, m_firstMove = 0;
     std::vector<Visit> m_visits;
     std::vector<Moved> m_moves;
 };
@@ -227,8 +246,10 @@ private:
     StateRows &m_states;
     std::uint32_t m_first = 0, m_overhead = 0, m_barrierClass = 0,
                   m_lags = 0; // classes [device * 3 + …]; lags [device * classes + class]
-    std::vector<Tasks> m_tasks; // [device]
-    TaskId m_barrier = kNoSpan; // the gradient-norm exchange, on the first class only
+    /// [device]
+    std::vector<Tasks> m_tasks;
+    /// the gradient-norm exchange, on the first class only
+    TaskId m_barrier = kNoSpan;
 };
 
 } // namespace trainyard

@@ -74,11 +74,15 @@ void eachSegment(const Op &op, const std::vector<OffloadSegment> &segments, bool
 
 struct DeviceOps {
     std::span<const PlacedOp> ops;
-    std::span<const OpTimes> times; // [chunk]
-    std::span<const std::vector<OffloadSegment>> segments; // [chunk]
+    /// [chunk]
+    std::span<const OpTimes> times;
+    /// [chunk]
+    std::span<const std::vector<OffloadSegment>> segments;
     int microBatches = 1;
-    int ahead = 1; // as OffloadTimes::ahead
-    bool isOrderKnown = true; // which operation comes next is known beforehand
+    /// as OffloadTimes::ahead
+    int ahead = 1;
+    /// which operation comes next is known beforehand
+    bool isOrderKnown = true;
 };
 
 struct DeviceMoves {
@@ -92,8 +96,10 @@ struct DeviceMoves {
         std::uint32_t store, backward, user;
         TaskEvent turn;
     };
-    std::vector<Store> stores; // in the order of the forwards
-    std::vector<Load> loads; // in the order in which they are asked for
+    /// in the order of the forwards
+    std::vector<Store> stores;
+    /// in the order in which they are asked for
+    std::vector<Load> loads;
 };
 
 [[nodiscard]] DeviceMoves movesOf(const DeviceOps &device);

@@ -18,13 +18,14 @@ class GraphCache;
 [[nodiscard]] Expected<Costs> cost(
     const Workload &workload, const std::stop_token &stop = {}, GraphCache *graphs = nullptr);
 
-/// What the timeline has of a chunk: whole nanoseconds, one at least of what takes time at all.
+/// The times of a chunk as the timeline has them: whole nanoseconds, at least 1 for anything that takes time.
 [[nodiscard]] OpTimes opTimes(const ChunkCost &chunk);
 
-/// Of a schedule that pairs, a forward and a backward at once, recomputation apart, as measured where they were:
+/// For schedules that pair operations, the time of a forward and a backward that run together, without recomputation,
+/// measured where there is a measurement:
 /// [(stage * chunks + the forward's chunk) * chunks + the backward's].
 [[nodiscard]] std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages);
-/// Of one stage, behind those that are there.
+/// Appends the pair times of one stage to `times`.
 void addPairTimes(std::vector<Nanoseconds> &times, const Workload &workload, const StageCosts &costs, int stage);
 
 /// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).

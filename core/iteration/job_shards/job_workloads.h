@@ -23,25 +23,36 @@ struct ShardCut {
 struct JobWorkload { // one of allJobs()
     Job job;
     ModelSpec model;
-    std::vector<ShardCut> shards; // empty where it cannot run
-    std::string why; // it cannot run: a layer is larger than a GPU; one sentence
-    int specIndex = -1; // of JobSet::jobs; -1: paused, or it cannot run
-    bool isMeasured = false; // its times are the plan's
+    /// empty where it cannot run
+    std::vector<ShardCut> shards;
+    /// it cannot run: a layer is larger than a GPU; one sentence
+    std::string why;
+    /// of JobSet::jobs; -1: paused, or it cannot run
+    int specIndex = -1;
+    /// its times are the plan's
+    bool isMeasured = false;
 };
 
 struct JobWorkloads {
     PlanPtr plan;
-    std::shared_ptr<const Workload> cluster; // of the first job: GPUs, prices and rates of every location
-    JobSet set; // jobs dealt to hosts; without those that are paused or cannot run
+    /// of the first job: GPUs, prices and rates of every location
+    std::shared_ptr<const Workload> cluster;
+    /// jobs dealt to hosts; without those that are paused or cannot run
+    JobSet set;
     std::vector<JobWorkload> jobs;
-    std::vector<StageLocation> gpus; // where each GPU of the set is, in the order of the cluster
+    /// where each GPU of the set is, in the order of the cluster
+    std::vector<StageLocation> gpus;
     struct Node {
         int datacenter = 0, pool = 0, node = 0;
-        double memory = 0; // bytes of its host; 0 where nobody states it
+        /// bytes of its host; 0 where nobody states it
+        double memory = 0;
     };
-    std::vector<Node> nodes; // of the set
-    std::vector<char> leftOut; // [kind of GPU]: so small that jobs which could run there are done sooner without it
-    int minibatchesPerSpan = 1; // units stand for up to so many mini-batches, where all would be too many (kMostUnits)
+    /// of the set
+    std::vector<Node> nodes;
+    /// [kind of GPU]: so small that jobs which could run there are done sooner without it
+    std::vector<char> leftOut;
+    /// units stand for up to so many mini-batches, where all would be too many (kMostUnits)
+    int minibatchesPerSpan = 1;
 };
 
 /// Units of one run, at most: a second or two of work, and some hundred megabytes of spans.

@@ -15,8 +15,10 @@ struct Pieces { // first, first + 1 … last - 1 of them
 };
 
 struct Partition {
-    std::vector<Pieces> shards; // empty where a piece does not fit
-    int tooLarge = -1; // that piece
+    /// empty where a piece does not fit
+    std::vector<Pieces> shards;
+    /// that piece
+    int tooLarge = -1;
 };
 
 /// Hydra's rule: each shard takes pieces as long as they fit. Where whatever lies inside something that fits does so

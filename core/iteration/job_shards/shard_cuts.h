@@ -14,35 +14,48 @@ namespace trainyard {
 /// Jobs of one model that may run on the same kinds of GPUs: they are cut alike.
 struct CutGroup {
     ShardModel *model = nullptr;
-    std::vector<int> gpus; // of each kind, that may run it
-    std::size_t measuredUnits = 0; // 2K - 1 of K shards; 0: cut by memory
-    double minibatches = 0, longest = 0; // of all its jobs, of the one with the most
+    /// of each kind, that may run it
+    std::vector<int> gpus;
+    /// 2K - 1 of K shards; 0: cut by memory
+    std::size_t measuredUnits = 0;
+    /// of all its jobs, of the one with the most
+    double minibatches = 0, longest = 0;
 };
 
 /// Of one kind of GPU.
 struct CutKind {
-    double memory = 0; // bytes for units
-    double toGpu = 0, toHost = 0; // bytes/s from its own host and to it; 0: there is no way
+    /// bytes for units
+    double memory = 0;
+    /// bytes/s from its own host and to it; 0: there is no way
+    double toGpu = 0, toHost = 0;
 };
 
 struct ModelCut {
-    std::vector<Pieces> shards; // empty: it cannot run
-    std::vector<char> kinds; // that can
-    std::vector<char> leftOut; // that could, and would only make the others slower
-    bool isBuffered = false; // what travels ahead fits the buffer
-    std::string why; // it cannot run, one sentence
+    /// empty: it cannot run
+    std::vector<Pieces> shards;
+    /// that can
+    std::vector<char> kinds;
+    /// that could, and would only make the others slower
+    std::vector<char> leftOut;
+    /// what travels ahead fits the buffer
+    bool isBuffered = false;
+    /// it cannot run, one sentence
+    std::string why;
 };
 
 struct Cuts {
-    double buffer = 0; // share of a GPU's memory
+    /// share of a GPU's memory
+    double buffer = 0;
     std::vector<ModelCut> groups;
 };
 
 struct CutRules {
     bool doubleBuffer = true, spill = true;
-    bool staysThere = false; // nothing spills, or there are GPUs for all jobs: a model that is not cut travels once
+    /// nothing spills, or there are GPUs for all jobs: a model that is not cut travels once
+    bool staysThere = false;
     bool isFullDuplex = true;
-    bool mayLeaveOut = false; // small kinds of GPU: all that may run a job reach it
+    /// small kinds of GPU: all that may run a job reach it
+    bool mayLeaveOut = false;
 };
 
 /// Seconds of a mini-batch on the smallest of the GPUs that can run it, by the closed form.

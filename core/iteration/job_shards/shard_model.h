@@ -15,15 +15,18 @@ namespace trainyard {
 
 struct ShardBytes {
     double parameters = 0;
-    double computed = 0; // weights as a forward needs them
-    double states = 0; // weights, master weights, optimizer states: what an update needs and changes
+    /// weights as a forward needs them
+    double computed = 0;
+    /// weights, master weights, optimizer states: what an update needs and changes
+    double states = 0;
     // On the GPU while a unit runs, boundaries included: forward alone (one layer's tensors at a time), forward again
     // with backward and update
     double forward = 0, backward = 0;
 };
 
 struct ShardSeconds {
-    double forward = 0, backward = 0, step = 0; // backward: gradients of inputs and weights; step: of its parameters
+    /// backward: gradients of inputs and weights; step: of its parameters
+    double forward = 0, backward = 0, step = 0;
 };
 
 class ShardModel {
@@ -44,7 +47,8 @@ public:
 
 private:
     struct OfKind { // seconds of one of each
-        ShardSeconds dense, expert, embedding, head, chunk; // chunk: host work of each unit
+        /// chunk: host work of each unit
+        ShardSeconds dense, expert, embedding, head, chunk;
         double stepOfParameter = 0;
         double overhead = 0;
     };
@@ -52,10 +56,12 @@ private:
     [[nodiscard]] ShardBytes counted(const StageChunk &chunk);
     void addKind(StageLocation at);
 
-    Workload m_work; // its layout has one chunk: the one that is counted
+    /// its layout has one chunk: the one that is counted
+    Workload m_work;
     RankSet m_ranks;
     double m_boundary = 0, m_layerTensors = 0;
-    std::vector<int> m_expertsBefore; // [layer]: how many layers before it have experts
+    /// [layer]: how many layers before it have experts
+    std::vector<int> m_expertsBefore;
     std::vector<OfKind> m_costs;
     std::map<std::tuple<int, int, bool, bool>, ShardBytes> m_known;
 };

@@ -18,8 +18,10 @@ class StageCoster;
 struct EqualPipelines {
     int pipelines = 1;
     double fill = 0, each = 0;
-    int samples = 1; // of a micro-batch
-    int least = 1, step = 1, most = std::numeric_limits<int>::max(); // micro-batches that the schedule can do
+    /// of a micro-batch
+    int samples = 1;
+    /// micro-batches that the schedule can do
+    int least = 1, step = 1, most = std::numeric_limits<int>::max();
 };
 
 /// So many of them have so many micro-batches.

@@ -11,16 +11,19 @@
 namespace trainyard {
 
 struct PlacedLayout {
-    Layout layout; // placed, DP-cells formed
+    /// placed, DP-cells formed
+    Layout layout;
     double bound =
         0; // seconds; no iteration of it is shorter. 0 where there is one placement only, or nothing is known
-    bool mayFit = true; // false: states alone are more than a GPU's memory
+    /// false: states alone are more than a GPU's memory
+    bool mayFit = true;
 };
 
 struct Placements {
     /// Those that may fit first, then by bound; where shares are dealt, by the bound of even ones.
     std::vector<PlacedLayout> found;
-    Layout unplaced; // where none is found: with data 0 and why
+    /// where none is found: with data 0 and why
+    Layout unplaced;
 };
 
 /// `most`: pipelines across and whole pipelines, each. With layers by speed the same with even layers stand behind.

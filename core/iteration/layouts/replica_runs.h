@@ -13,7 +13,8 @@ namespace trainyard {
 /// Consecutive replicas that lie in the same pools and are pinned alike.
 struct ReplicaRun {
     int firstPipeline = 0, pipelines = 0;
-    std::vector<StageLocation> locations; // per stage
+    /// per stage
+    std::vector<StageLocation> locations;
     const RankPin *pin = nullptr;
 
     [[nodiscard]] StageLocation at() const { return locations.front(); } // of the first stage

@@ -12,22 +12,33 @@ namespace trainyard {
 /// Bytes beside what the micro-batches in flight keep, at the worst moment of one operation. Negative where the
 /// operation has freed part of what is kept by then.
 struct Workspace {
-    double kept = 0; // of the micro-batch's own activations, freed before: negative
+    /// of the micro-batch's own activations, freed before: negative
+    double kept = 0;
     double logits = 0;
-    double recomputed = 0; // a layer that is recomputed
-    double gradients = 0; // of activations
-    double weightGradients = 0; // of weights, before they are added to the main gradient
+    /// a layer that is recomputed
+    double recomputed = 0;
+    /// of activations
+    double gradients = 0;
+    /// of weights, before they are added to the main gradient
+    double weightGradients = 0;
     [[nodiscard]] double total() const { return kept + logits + recomputed + gradients + weightGradients; }
 };
 
 struct ChunkMemory {
-    double kept = 0; // by the layers, from forward to backward
-    double whole = 0; // the same without recomputation: of a micro-batch that is not recomputed
-    double ends = 0; // beside the layers: mask of the embedding, output of the stage
-    double loss = 0; // what the loss keeps
-    double forWeightGrads = 0; // from input gradient to weight gradient, where they are split
-    Workspace forward, backward; // beside that
-    Workspace sparedBackward; // of a backward that does not recompute
+    /// by the layers, from forward to backward
+    double kept = 0;
+    /// the same without recomputation: of a micro-batch that is not recomputed
+    double whole = 0;
+    /// beside the layers: mask of the embedding, output of the stage
+    double ends = 0;
+    /// what the loss keeps
+    double loss = 0;
+    /// from input gradient to weight gradient, where they are split
+    double forWeightGrads = 0;
+    /// beside that
+    Workspace forward, backward;
+    /// of a backward that does not recompute
+    Workspace sparedBackward;
     // The moments of the backward, of which the above is the worst: while the loss or the output matrix is worked on, a
     // layer, or the token table. Zero where the chunk has no such part.
     Workspace atHead, atLayers, atEmbedding;

@@ -14,11 +14,15 @@ namespace trainyard {
 /// The most that micro-batches can hold on a GPU of a stage, whatever their order: never less than a walk finds, and as
 /// much where the warm-up ends with all of them in flight (1f1b, gpipe). Bytes.
 struct LiveBound {
-    double each = 0; // of a micro-batch, from its forward on
-    double forWeightGrads = 0; // of it, what waits for its weight gradient
+    /// of a micro-batch, from its forward on
+    double each = 0;
+    /// of it, what waits for its weight gradient
+    double forWeightGrads = 0;
     double loss = 0;
-    double whole = 0; // more of one that is not recomputed
-    double workspace = 0; // beside them, at the worst operation
+    /// more of one that is not recomputed
+    double whole = 0;
+    /// beside them, at the worst operation
+    double workspace = 0;
     /// `whole`: those of them that are not recomputed.
     [[nodiscard]] double of(double inFlight, double wholeOnes) const
     {
@@ -28,8 +32,10 @@ struct LiveBound {
 [[nodiscard]] LiveBound liveBound(std::span<const ChunkMemory> chunks, bool splitsBackward);
 
 struct InFlightRoom {
-    std::vector<int> microBatches; // per stage, 0 where not even one fits
-    double keptForWeightGrad = 1; // of a micro-batch, the share that waits for its weight gradient; at most 1
+    /// per stage, 0 where not even one fits
+    std::vector<int> microBatches;
+    /// of a micro-batch, the share that waits for its weight gradient; at most 1
+    double keptForWeightGrad = 1;
 };
 
 /// What work-conserving stages may fill: beyond this share running out of memory is likely.

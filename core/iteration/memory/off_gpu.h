@@ -16,7 +16,8 @@ namespace trainyard {
 struct HostMemory {
     int datacenter = 0, pool = 0;
     double states = 0, activations = 0;
-    double capacity = 0; // 0 where the pool states none: what is needed is taken as there
+    /// 0 where the pool states none: what is needed is taken as there
+    double capacity = 0;
     [[nodiscard]] double total() const { return states + activations; }
     [[nodiscard]] bool isStated() const { return capacity > 0; }
     [[nodiscard]] bool fits() const { return !isStated() || total() <= capacity; }

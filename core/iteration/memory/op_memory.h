@@ -17,11 +17,15 @@ namespace trainyard {
 
 /// What the micro-batches hold on one GPU at a moment, or a change of that.
 struct LiveBytes {
-    double activations = 0; // kept by layers, recomputed ones included
-    double ends = 0; // beside the layers
-    double forWeightGrads = 0; // of micro-batches whose weight gradients are still to come
+    /// kept by layers, recomputed ones included
+    double activations = 0;
+    /// beside the layers
+    double ends = 0;
+    /// of micro-batches whose weight gradients are still to come
+    double forWeightGrads = 0;
     double loss = 0;
-    double inFlight = 0; // micro-batches between forward and backward, chunks counted as fractions
+    /// micro-batches between forward and backward, chunks counted as fractions
+    double inFlight = 0;
     Workspace workspace;
     [[nodiscard]] double total() const { return activations + ends + forWeightGrads + loss + workspace.total(); }
     void add(const LiveBytes &other);
@@ -52,8 +56,8 @@ class OpMemory {
 public:
     struct Effect {
         LiveBytes atStart, running, atEnd;
-        PoolBytes left, returned; // of `gpu` nothing: what is away or discarded from the end on, or again here from the
-                                  // start on (negative)
+        /// of `gpu` nothing: what is away or discarded from the end on, or again here from the start on (negative)
+        PoolBytes left, returned;
         [[nodiscard]] MemoryChange change() const;
     };
 

@@ -10,39 +10,58 @@ namespace trainyard {
 
 /// What one GPU gets while every GPU of its node does the same.
 struct StateRates {
-    BytesPerSecond toHost, toGpu; // its link, each way
-    double cpuAdam = 0; // parameters/s that its share of the processors updates
-    double cpuCast = 0; // parameters/s from 32 bits to 16
-    double gpuAdam = 0; // parameters/s that the GPU updates
-    BytesPerSecond write, read; // its share of the node's drives; 0: there are none
+    /// its link, each way
+    BytesPerSecond toHost, toGpu;
+    /// parameters/s that its share of the processors updates
+    double cpuAdam = 0;
+    /// parameters/s from 32 bits to 16
+    double cpuCast = 0;
+    /// parameters/s that the GPU updates
+    double gpuAdam = 0;
+    /// its share of the node's drives; 0: there are none
+    BytesPerSecond write, read;
     bool operator==(const StateRates &) const = default;
 };
 
 struct StateBytes { // of one parameter
-    double gradient = 2; // as it leaves the GPU
-    double weight = 2; // as it returns
-    double states = 12; // master weight and moments, 32 bits each under Adam
-    double storedGradient = 4; // with the states on drives: written while backward runs, read with them
+    /// as it leaves the GPU
+    double gradient = 2;
+    /// as it returns
+    double weight = 2;
+    /// master weight and moments, 32 bits each under Adam
+    double states = 12;
+    /// with the states on drives: written while backward runs, read with them
+    double storedGradient = 4;
 };
 
 /// How the step is cut.
 struct StepGroups {
-    double parameters = 0; // of this GPU, shards of data parallelism taken
-    double group = 1e8; // that move and are updated as one
-    bool isPipelined = true; // false: copy, update, copy, one after the other
-    bool copiesTakeTurns = false; // interleaved updates: both directions on one stream of copies
-    double gpuShare = 0; // interleaved updates: of the parameters; 0: 1 / stride, groups of equal size
+    /// of this GPU, shards of data parallelism taken
+    double parameters = 0;
+    /// that move and are updated as one
+    double group = 1e8;
+    /// false: copy, update, copy, one after the other
+    bool isPipelined = true;
+    /// interleaved updates: both directions on one stream of copies
+    bool copiesTakeTurns = false;
+    /// interleaved updates: of the parameters; 0: 1 / stride, groups of equal size
+    double gpuShare = 0;
 };
 
 /// Seconds of each stream on its own, what they take together, and the bytes that move in one step.
 struct OffloadedStep {
     Seconds time;
     Seconds cpu, gpu, toHost, toGpu, write, read;
-    Seconds statesToGpu; // of toGpu, what brings states; the rest brings weights
-    int groups = 1; // that follow each other; 1 where nothing overlaps
-    int stride = 0; // of n groups every stride-th is updated on the GPU; 0: none
-    Bytes sent, fetched; // over the GPU's link
-    Bytes written, readBack; // on the drives
+    /// of toGpu, what brings states; the rest brings weights
+    Seconds statesToGpu;
+    /// that follow each other; 1 where nothing overlaps
+    int groups = 1;
+    /// of n groups every stride-th is updated on the GPU; 0: none
+    int stride = 0;
+    /// over the GPU's link
+    Bytes sent, fetched;
+    /// on the drives
+    Bytes written, readBack;
 };
 
 /// Gradients out, Adam on the processors, weights back, group by group: the slowest stream, and the others for the

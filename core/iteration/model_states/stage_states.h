@@ -13,8 +13,10 @@ namespace trainyard {
 
 struct StageStates {
     double weights = 0, gradients = 0, optimizer = 0;
-    std::vector<std::pair<const char *, double>> buffers; // by the name that users see
-    double inHost = 0, onDrives = 0; // states that lie there instead
+    /// by the name that users see
+    std::vector<std::pair<const char *, double>> buffers;
+    /// states that lie there instead
+    double inHost = 0, onDrives = 0;
 };
 
 /// Of ranks with a tensor parallel degree of their own too, whoever's view the workload is.

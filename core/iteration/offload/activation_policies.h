@@ -16,8 +16,10 @@ namespace trainyard {
 // MEMO (arXiv 2407.12117, §4.1)
 
 struct MemoLayer { // of one micro-batch on one GPU
-    Bytes input, attention; // always leave: the layer's input and the output of its attention
-    Bytes others; // of which a share alpha of the tokens leaves and the rest is recomputed
+    /// always leave: the layer's input and the output of its attention
+    Bytes input, attention;
+    /// of which a share alpha of the tokens leaves and the rest is recomputed
+    Bytes others;
     Seconds forward;
 };
 
@@ -30,24 +32,34 @@ struct MemoLayer { // of one micro-batch on one GPU
 enum class BlockFate : std::uint8_t { Keep, Swap, Recompute };
 
 struct Block { // consecutive layers of one micro-batch on one GPU
-    Bytes activations, input; // input: what recomputation starts from
+    /// input: what recomputation starts from
+    Bytes activations, input;
     Seconds forward, backward;
 };
 
 struct BlockPlan {
-    std::vector<BlockFate> fates; // by block, in the order of the forward
-    Bytes peak; // activations on the GPU, the block at work whole and one beside it on its way
-    Bytes swapped; // out, and in again
-    Seconds time; // forward and backward of the micro-batch, with what transfers do not hide
+    /// by block, in the order of the forward
+    std::vector<BlockFate> fates;
+    /// activations on the GPU, the block at work whole and one beside it on its way
+    Bytes peak;
+    /// out, and in again
+    Bytes swapped;
+    /// forward and backward of the micro-batch, with what transfers do not hide
+    Seconds time;
     Seconds recomputed, stall;
 };
 
 struct BlockLimits {
-    Bytes room; // for activations
-    BytesPerSecond out, in; // 0: nothing can be swapped
-    double waiting = 0; // more micro-batches of the stage between their forward and their backward
-    Bytes workspace, turn; // that exist beside the block at work; between forward and backward (loss, logits)
-    int moving = 1; // blocks on their way at a time
+    /// for activations
+    Bytes room;
+    /// 0: nothing can be swapped
+    BytesPerSecond out, in;
+    /// more micro-batches of the stage between their forward and their backward
+    double waiting = 0;
+    /// that exist beside the block at work; between forward and backward (loss, logits)
+    Bytes workspace, turn;
+    /// blocks on their way at a time
+    int moving = 1;
 };
 
 /// Time and peak of given fates: the peak is waiting sum kept + max(max_i(kept before i + moving + A_i + beside), kept

@@ -10,14 +10,19 @@
 namespace trainyard {
 
 struct AmountModule { // of one micro-batch on one device, in the order of the forward
-    double bytes = 0; // that may leave
-    double forward = 0; // seconds
-    int layer = -1; // modules of one layer follow each other; -1: stands alone
+    /// that may leave
+    double bytes = 0;
+    /// seconds
+    double forward = 0;
+    /// modules of one layer follow each other; -1: stands alone
+    int layer = -1;
 };
 
 struct AmountRates {
-    double write = 0, read = 0; // bytes/s of one GPU
-    double backwardRatio = 2; // r = backward / forward time, recomputation included
+    /// bytes/s of one GPU
+    double write = 0, read = 0;
+    /// r = backward / forward time, recomputation included
+    double backwardRatio = 2;
     /// Other micro-batches lie between a forward and its backward: the queues have a whole period for each micro-batch.
     bool isPipelined = false;
     double inFlightShare =

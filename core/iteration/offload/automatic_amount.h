@@ -17,17 +17,24 @@ namespace trainyard {
 class GraphCache;
 
 struct AmountChosen {
-    std::size_t leaving = 0; // modules of the stage, in order
-    int ahead = 1; // groups
+    /// modules of the stage, in order
+    std::size_t leaving = 0;
+    /// groups
+    int ahead = 1;
 };
 
 struct AmountStage {
-    const Workload *view = nullptr; // with the micro-batch of its class and its own tensor groups
+    /// with the micro-batch of its class and its own tensor groups
+    const Workload *view = nullptr;
     int pipelineClass = 0, stage = 0;
-    const std::vector<std::vector<OffloadModule>> *modules = nullptr; // of each virtual stage
-    BytesPerSecond store, load; // that one GPU can count on, while all that share its drives move
-    BytesPerSecond storeAlone; // while none of them does
-    double inFlight = 1; // micro-batches between forward and backward
+    /// of each virtual stage
+    const std::vector<std::vector<OffloadModule>> *modules = nullptr;
+    /// that one GPU can count on, while all that share its drives move
+    BytesPerSecond store, load;
+    /// while none of them does
+    BytesPerSecond storeAlone;
+    /// micro-batches between forward and backward
+    double inFlight = 1;
 };
 
 class AutomaticAmount {
@@ -44,14 +51,16 @@ public:
     [[nodiscard]] std::size_t tasks() const { return m_tasks; }
 
     static constexpr std::size_t kMostTasks = 1'000'000;
-    static constexpr int kFurthest = 8; // groups ahead; each takes the memory of what it holds
+    /// groups ahead; each takes the memory of what it holds
+    static constexpr int kFurthest = 8;
 
 private:
     class Search;
 
     const Costs &m_costs;
     int m_group, m_ahead;
-    std::vector<std::vector<StageScript>> m_scripts; // [class][stage]; empty where nothing could be run
+    /// [class][stage]; empty where nothing could be run
+    std::vector<std::vector<StageScript>> m_scripts;
     std::stop_token m_stop;
     std::size_t m_tasks = 0;
 };

@@ -16,10 +16,14 @@ namespace trainyard {
 
 /// What the micro-batches of a stage share, on its smallest GPU.
 struct PolicyRoom {
-    double room = 0; // bytes for what layers keep
-    double inFlight = 1; // operations of virtual stages between forward and backward, at most
-    double workspace = 0, turn = 0; // bytes beside a layer at work; between forward and backward (loss, logits)
-    double host = 0; // bytes outside the GPU for its activations; infinite on drives and where no size is given
+    /// bytes for what layers keep
+    double room = 0;
+    /// operations of virtual stages between forward and backward, at most
+    double inFlight = 1;
+    /// bytes beside a layer at work; between forward and backward (loss, logits)
+    double workspace = 0, turn = 0;
+    /// bytes outside the GPU for its activations; infinite on drives and where no size is given
+    double host = 0;
 };
 [[nodiscard]] PolicyRoom policyRoom(const Workload &workload, int stage, const Program &program);
 

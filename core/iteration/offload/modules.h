@@ -14,12 +14,18 @@ enum class ModulePart : std::uint8_t { Embedding, Attention, Mlp, Layer, Head };
 
 struct OffloadModule {
     ModulePart part = ModulePart::Layer;
-    int layer = -1; // of the model; -1: embedding and head
-    double offloadable = 0; // bytes; deduplicated, without tensors that are too small
-    double resident = 0; // bytes that stay until the backward
-    double discarded = 0; // bytes discarded after the forward, recomputed before the backward
-    bool leaves = false; // what may leave does
-    Seconds forward, inputGrad, weightGrad, recompute; // recomputation apart
+    /// of the model; -1: embedding and head
+    int layer = -1;
+    /// bytes; deduplicated, without tensors that are too small
+    double offloadable = 0;
+    /// bytes that stay until the backward
+    double resident = 0;
+    /// bytes discarded after the forward, recomputed before the backward
+    double discarded = 0;
+    /// what may leave does
+    bool leaves = false;
+    /// recomputation apart
+    Seconds forward, inputGrad, weightGrad, recompute;
 };
 
 /// Slices of the tokens of a micro-batch; 1 where the schedule has none.
@@ -34,9 +40,12 @@ struct OffloadModule {
 /// A layer as policies see it that recompute by themselves: `module` holds all that the layer keeps as offloadable.
 struct PolicyLayer {
     OffloadModule module;
-    double input = 0; // bytes: of the layer
-    double attention = 0; // of the output of its attention core, with what the core's backward needs beside it
-    OpSplit recompute; // what the plan computes again anyway (norms, activation function)
+    /// bytes: of the layer
+    double input = 0;
+    /// of the output of its attention core, with what the core's backward needs beside it
+    double attention = 0;
+    /// what the plan computes again anyway (norms, activation function)
+    OpSplit recompute;
     OpSplit wholeRecompute,
         withoutCore; // the whole forward again; all but the core of attention. What was gathered for it is there
 };

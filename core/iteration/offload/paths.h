@@ -12,15 +12,18 @@
 namespace trainyard {
 
 struct OffloadPaths {
-    std::vector<std::vector<OffloadPath>> of; // [class][stage]
-    std::vector<double> linkCapacity; // bytes/s; links are numbered from 0
+    /// [class][stage]
+    std::vector<std::vector<OffloadPath>> of;
+    /// bytes/s; links are numbered from 0
+    std::vector<double> linkCapacity;
 };
 
 /// What a GPU gets while all that share its links move at the same time: bytes/s out and in.
 struct FairRates {
     double store = 0, load = 0;
 };
-[[nodiscard]] std::vector<std::vector<FairRates>> fairRates(const OffloadPaths &paths); // [class][stage]
+/// [class][stage]
+[[nodiscard]] std::vector<std::vector<FairRates>> fairRates(const OffloadPaths &paths);
 
 /// A stage is where most of its GPUs are: one node of each class of pipelines stands for all. Caps are 0 where the pool
 /// has no drives, or no way to them.

@@ -11,15 +11,21 @@
 namespace trainyard {
 
 struct ReturningModule { // of one operation, in the order of the forward
-    Bytes offloaded; // that left; 0: it stayed
-    Seconds backward; // with its recomputation; the input gradient alone where the backward is split
-    int group = 0; // modules of equal number are asked for together; falls towards the first
+    /// that left; 0: it stayed
+    Bytes offloaded;
+    /// with its recomputation; the input gradient alone where the backward is split
+    Seconds backward;
+    /// modules of equal number are asked for together; falls towards the first
+    int group = 0;
 };
 
 struct LoadWay {
-    BytesPerSecond read; // of one GPU, while others of the node read beside it
-    int ahead = 1; // groups
-    Seconds handOver; // the module before the backward, during which its first groups are asked for
+    /// of one GPU, while others of the node read beside it
+    BytesPerSecond read;
+    /// groups
+    int ahead = 1;
+    /// the module before the backward, during which its first groups are asked for
+    Seconds handOver;
 };
 
 /// What the backward waits for: with t the time at which module i could run, its load ends at

@@ -15,9 +15,12 @@
 namespace trainyard {
 
 struct Rehearsal {
-    bool isLate = false; // some operation ended later than `tolerance` of a backward after its time
-    Timeline timeline; // computation, stores and loads of the stage; empty where it was late or nobody asked
-    std::size_t tasks = 0; // work of this rehearsal
+    /// some operation ended later than `tolerance` of a backward after its time
+    bool isLate = false;
+    /// computation, stores and loads of the stage; empty where it was late or nobody asked
+    Timeline timeline;
+    /// work of this rehearsal
+    std::size_t tasks = 0;
 };
 
 struct RehearsalRule {
@@ -25,7 +28,8 @@ struct RehearsalRule {
     double tolerance = 1e-3;
     /// What the operations hold, to keep a timeline that memory can be counted from; nullptr: it is not kept.
     const OpMemory *memory = nullptr;
-    std::optional<RecomputeState> kept; // of the stage, where there is `memory`
+    /// of the stage, where there is `memory`
+    std::optional<RecomputeState> kept;
 };
 
 /// `segments`: of each chunk, with times of moves at the rates that the stage can count on.

@@ -12,8 +12,10 @@ namespace trainyard {
 /// Consecutive modules as one segment.
 struct OffloadPiece {
     SegmentBytes bytes;
-    double forward = 0, backward = 0, recompute = 0; // seconds, as shares of the operation's
-    bool isLast = false; // of the layers: what comes after never leaves
+    /// seconds, as shares of the operation's
+    double forward = 0, backward = 0, recompute = 0;
+    /// of the layers: what comes after never leaves
+    bool isLast = false;
     int group = 0;
 };
 
@@ -21,7 +23,8 @@ struct OffloadPiece {
 [[nodiscard]] std::vector<OffloadPiece> piecesOf(const std::vector<OffloadModule> &modules, bool isSplit, int group);
 
 struct SegmentRule {
-    bool isSplit = false; // input and weight gradients are operations of their own
+    /// input and weight gradients are operations of their own
+    bool isSplit = false;
     /// While a module runs, one that left is on its way: the module after one that leaves waits until the one that left
     /// before it is out. Two rounding buffers, as MEMO and KARMA have.
     bool waitsForBuffers = false;

@@ -13,17 +13,23 @@ namespace trainyard {
 struct OffloadSettings {
     ActivationOffload target = ActivationOffload::None;
     Auto<double> fraction;
-    double minElements = 8.0 * 1024 * 1024; // smaller tensors stay
-    int group = 1; // modules that are loaded together
-    int ahead = 1; // groups that are loaded ahead of the one in its backward
+    /// smaller tensors stay
+    double minElements = 8.0 * 1024 * 1024;
+    /// modules that are loaded together
+    int group = 1;
+    /// groups that are loaded ahead of the one in its backward
+    int ahead = 1;
 };
 [[nodiscard]] OffloadSettings offloadSettings(const Plan &plan);
 
 /// 10^9 bytes/s of the plan as bytes/s.
 struct PoolRates {
-    double gpu = 0; // of one GPU's own link, each direction
-    int gpusPerSwitch = 1; // that share such a link
-    std::optional<double> nodeWrite, nodeRead; // of the drives of a node
+    /// of one GPU's own link, each direction
+    double gpu = 0;
+    /// that share such a link
+    int gpusPerSwitch = 1;
+    /// of the drives of a node
+    std::optional<double> nodeWrite, nodeRead;
 };
 [[nodiscard]] PoolRates poolRates(const Workload &workload, StageLocation location, const OffloadSettings &settings);
 

@@ -8,10 +8,12 @@
 namespace trainyard {
 
 struct DriveWear {
-    Bytes endurance; // rated total bytes written (TBW), of all drives together
+    /// rated total bytes written (TBW), of all drives together
+    Bytes endurance;
     double ratedAmplification =
         2.5; // writes inside the drive per byte from outside, in the rating's random workload (JESD219)
-    double amplification = 1; // the same of this workload: large sequential writes
+    /// the same of this workload: large sequential writes
+    double amplification = 1;
     /// More program-erase cycles where the cells need to hold data for a day and not for years: 86 for three years to
     /// one day. 1 unless the user accepts that a drive which lies without power for days may lose what is on it.
     double retentionGain = 1;

@@ -12,18 +12,23 @@ namespace trainyard {
 
 struct ScriptedOp {
     Op op;
-    Nanoseconds ready = 0, due = 0; // start and end where every activation stays; recomputation included
+    /// start and end where every activation stays; recomputation included
+    Nanoseconds ready = 0, due = 0;
     Nanoseconds gradient =
         0; // of a backward: when the next virtual stage began its own of this micro-batch; 0: at once
 };
 
 /// A stage of a class of pipelines.
 struct StageScript {
-    std::vector<ScriptedOp> ops; // in the order in which they ran
-    std::vector<OpTimes> times; // [chunk]
+    /// in the order in which they ran
+    std::vector<ScriptedOp> ops;
+    /// [chunk]
+    std::vector<OpTimes> times;
     int microBatches = 1;
-    bool isOrderKnown = true; // which operation comes next is known beforehand
-    bool splitsBackward = false; // input gradients are cut, whole backwards are not
+    /// which operation comes next is known beforehand
+    bool isOrderKnown = true;
+    /// input gradients are cut, whole backwards are not
+    bool splitsBackward = false;
 };
 
 /// Scripts of all stages, [class][stage], from the timeline of the plan that keeps its activations.

@@ -12,14 +12,19 @@
 namespace trainyard {
 
 struct CalibratedHardware {
-    std::list<GpuSpec> gpus; // copies whose PCIe was measured
-    std::list<LinkClass> kinds; // of the links below
+    /// copies whose PCIe was measured
+    std::list<GpuSpec> gpus;
+    /// of the links below
+    std::list<LinkClass> kinds;
     // [datacenter][pool]; of links without a kind, and of drives without a value, nothing was measured
     std::vector<std::vector<Link>> device, fabric;
     std::vector<std::vector<std::optional<Ssd>>> drives;
-    std::vector<std::vector<std::optional<BytesPerSecond>>> toHost; // of one GPU to host memory, each direction
-    std::vector<std::optional<double>> roundTripMs; // [WAN link]
-    std::vector<std::string> idle; // ids of factors that change nothing of this plan
+    /// of one GPU to host memory, each direction
+    std::vector<std::vector<std::optional<BytesPerSecond>>> toHost;
+    /// [WAN link]
+    std::vector<std::optional<double>> roundTripMs;
+    /// ids of factors that change nothing of this plan
+    std::vector<std::string> idle;
 };
 
 /// A link inside a node or a datacenter as a factor of it sets it: measured latency and bandwidth take the place of the

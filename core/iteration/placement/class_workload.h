@@ -34,7 +34,8 @@ private:
     [[nodiscard]] const Workload &view(int microBatch, int tensor);
 
     const Workload &m_workload;
-    std::map<std::pair<int, int>, std::unique_ptr<const Workload>> m_views; // micro-batch, tensor
+    /// micro-batch, tensor
+    std::map<std::pair<int, int>, std::unique_ptr<const Workload>> m_views;
 };
 
 } // namespace trainyard

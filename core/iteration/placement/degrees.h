@@ -9,10 +9,14 @@ namespace trainyard {
 
 struct Degrees {
     int tensor = 1, context = 1, expert = 1, expertTensor = 1, pipeline = 1;
-    Auto<int> data; // as asked for; what was reached is the layout's
-    int chunks = 1; // of layers, of each stage
-    int slices = 1; // of a sequence's tokens, one behind the other
-    int copies = 1; // of the model, in one pipeline
+    /// as asked for; what was reached is the layout's
+    Auto<int> data;
+    /// of layers, of each stage
+    int chunks = 1;
+    /// of a sequence's tokens, one behind the other
+    int slices = 1;
+    /// of the model, in one pipeline
+    int copies = 1;
     int zeroStage = 1;
     bool isSequenceParallel = false;
     bool operator==(const Degrees &) const = default;

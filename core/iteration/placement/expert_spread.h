@@ -39,10 +39,14 @@ struct ExpertGrid {
 /// A group as a rank of one place sees it.
 struct ExpertSpread {
     int ranks = 1;
-    int together = 1; // of them that the rank reaches without the fabric, itself too
-    std::vector<int> perSite; // ranks in each datacenter, the rank's own first, then in the order of the cluster
-    std::vector<int> sites; // those datacenters
-    int firstRank = 0; // of the stage's, one of the group
+    /// of them that the rank reaches without the fabric, itself too
+    int together = 1;
+    /// ranks in each datacenter, the rank's own first, then in the order of the cluster
+    std::vector<int> perSite;
+    /// those datacenters
+    std::vector<int> sites;
+    /// of the stage's, one of the group
+    int firstRank = 0;
 
     [[nodiscard]] bool isAcross() const { return perSite.size() > 1; }
     [[nodiscard]] int here() const { return perSite.empty() ? ranks : perSite.front(); }
@@ -63,8 +67,10 @@ struct ExpertSpread {
 
 /// Where replicas of a stage lie in two datacenters, ranks of one group may too: tokens then cross the WAN.
 struct ExpertsAcross {
-    int from = 0, to = 0; // datacenters of the first block of groups that is cut
-    int expert = 0; // the largest divisor of the present degree whose groups no border cuts; 0: none
+    /// datacenters of the first block of groups that is cut
+    int from = 0, to = 0;
+    /// the largest divisor of the present degree whose groups no border cuts; 0: none
+    int expert = 0;
 };
 [[nodiscard]] std::optional<ExpertsAcross> expertsAcross(const Workload &workload);
 

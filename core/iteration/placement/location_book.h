@@ -15,9 +15,12 @@ namespace trainyard {
 /// Of a pool's GPUs that have one tensor parallel degree.
 struct PoolLocations {
     PoolPart part;
-    int groupsPerNode = 0; // tensor groups of one node
-    int nodesPerGroup = 0; // of a group that spans nodes; 0: none does
-    int besideNodes = 0, groupsBeside = 0; // GPUs before the part's first whole node, and tensor groups of them
+    /// tensor groups of one node
+    int groupsPerNode = 0;
+    /// of a group that spans nodes; 0: none does
+    int nodesPerGroup = 0;
+    /// GPUs before the part's first whole node, and tensor groups of them
+    int besideNodes = 0, groupsBeside = 0;
     int locations = 0, taken = 0;
 
     [[nodiscard]] bool holdsGroups() const { return groupsPerNode > 0 || nodesPerGroup > 0; }
@@ -30,10 +33,14 @@ class LocationBook {
 public:
     explicit LocationBook(const Workload &workload);
 
-    [[nodiscard]] int capacity(int datacenter) const; // replicas of stages
-    [[nodiscard]] bool holdsGroups(int datacenter, int pool) const; // its nodes, alone or several together
-    [[nodiscard]] std::int64_t capacity() const; // of all datacenters
-    [[nodiscard]] std::int64_t usableGpus() const; // of all locations
+    /// replicas of stages
+    [[nodiscard]] int capacity(int datacenter) const;
+    /// its nodes, alone or several together
+    [[nodiscard]] bool holdsGroups(int datacenter, int pool) const;
+    /// of all datacenters
+    [[nodiscard]] std::int64_t capacity() const;
+    /// of all locations
+    [[nodiscard]] std::int64_t usableGpus() const;
     /// Locations `replicas` replicas of each of the stages [first, first + count) in a datacenter, stage by stage.
     /// Where GPUs have tensor parallel degrees of their own, first as many replicas as lie there with all these stages.
     void place(int datacenter, int firstStage, int stages, int firstReplica, int replicas);
@@ -54,7 +61,8 @@ private:
     [[nodiscard]] std::string missingLinks(int datacenter) const;
 
     const Workload &m_workload;
-    bool m_isMixed = false; // not every part has the plan's degree
+    /// not every part has the plan's degree
+    bool m_isMixed = false;
     std::vector<PoolLocations> m_pools;
     std::vector<Piece> m_pieces;
 };

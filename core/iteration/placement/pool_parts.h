@@ -10,10 +10,14 @@
 namespace trainyard {
 
 struct PoolPart {
-    StageLocation at; // its degree: 0 where every part has the plan's
-    int tensor = 1; // that degree
-    int firstGpu = 0, gpus = 0; // consecutive ones of the pool
-    bool isPinned = false; // the degree is
+    /// its degree: 0 where every part has the plan's
+    StageLocation at;
+    /// that degree
+    int tensor = 1;
+    /// consecutive ones of the pool
+    int firstGpu = 0, gpus = 0;
+    /// the degree is
+    bool isPinned = false;
 };
 
 /// Of all pools in their order. A pin takes the next GPUs that it is about, as many as it says.

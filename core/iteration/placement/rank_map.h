@@ -13,19 +13,24 @@
 
 namespace trainyard {
 
-enum class RankOrder : std::uint8_t { DataBeforePipeline, PipelineBeforeData }; // the earlier is faster
+/// the earlier is faster
+enum class RankOrder : std::uint8_t { DataBeforePipeline, PipelineBeforeData };
 
 struct RankPlace {
-    int replica = 0; // pipeline, as PipelineClass numbers them
-    int stage = 0; // of the pipeline (a device; with virtual stages it holds several chunks)
+    /// pipeline, as PipelineClass numbers them
+    int replica = 0;
+    /// of the pipeline (a device; with virtual stages it holds several chunks)
+    int stage = 0;
     int tensor = 0, context = 0;
-    int expert = 0; // index in its expert group
+    /// index in its expert group
+    int expert = 0;
     bool operator==(const RankPlace &) const = default;
 };
 
 class RankMap {
 public:
-    RankMap() = default; // of no rank
+    /// of no rank
+    RankMap() = default;
     /// Of a grid whose degrees are all at least 1. Expert: ranks over which experts are divided; it divides
     /// tensor × context × data (expert tensor parallel 1).
     RankMap(int tensor, int context, int data, int pipeline, int expert = 1,
@@ -40,7 +45,8 @@ public:
     /// 0 <= rank < worldSize().
     [[nodiscard]] RankPlace placeOf(int rank) const;
     /// -1 where there is no such place.
-    [[nodiscard]] int rankOf(const RankPlace &place) const; // its expert index is not read
+    /// its expert index is not read
+    [[nodiscard]] int rankOf(const RankPlace &place) const;
     /// All ranks of a stage of `pipelines` replicas from `first` on, ascending.
     [[nodiscard]] std::vector<int> ranksOf(int stage, int first, int pipelines) const;
 
@@ -55,8 +61,10 @@ private:
 
     int m_tensor = 1, m_context = 1, m_data = 0, m_pipeline = 0, m_expert = 1, m_expertTensor = 1;
     RankOrder m_order = RankOrder::DataBeforePipeline;
-    std::vector<int> m_tensorOf; // [cell]; empty: m_tensor everywhere
-    std::vector<int> m_firstRank; // [cell], and the world's size behind them; empty with m_tensorOf
+    /// [cell]; empty: m_tensor everywhere
+    std::vector<int> m_tensorOf;
+    /// [cell], and the world's size behind them; empty with m_tensorOf
+    std::vector<int> m_firstRank;
 };
 
 } // namespace trainyard

@@ -24,13 +24,18 @@ struct RankSet {
     int stage = 0;
     int replicasHere =
         1; // of the stage's layers in this datacenter, those of other sets too: they reduce without the WAN
-    int domain = 1; // consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
-    int reduceDomain = 1; // the smallest of those sets: one collective takes as long for all
+    /// consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
+    int domain = 1;
+    /// the smallest of those sets: one collective takes as long for all
+    int reduceDomain = 1;
     int microBatch = 1;
     Degrees degrees;
-    double stateShare = 0; // of the divided states on each; 0: an even one
-    ExpertSpread experts; // of the group that is apart most
-    int leastTensor = 0; // of the replicas counted above, the least degree of tensor parallel; 0: its own
+    /// of the divided states on each; 0: an even one
+    double stateShare = 0;
+    /// of the group that is apart most
+    ExpertSpread experts;
+    /// of the replicas counted above, the least degree of tensor parallel; 0: its own
+    int leastTensor = 0;
 
     /// Of the group of this kind that a rank of the set is in. Data: in its own datacenter, over context ranks too.
     [[nodiscard]] Levels levels(GroupKind kind) const;
@@ -62,9 +67,12 @@ struct RankSet {
 /// The highest level of a data-parallel group: its ranks in one datacenter.
 struct ReplicaSite {
     int datacenter = 0;
-    StageLocation location; // of one of its replicas
-    int nodes = 0; // that hold replicas of the stage
-    int ranks = 0; // replicas, times context ranks
+    /// of one of its replicas
+    StageLocation location;
+    /// that hold replicas of the stage
+    int nodes = 0;
+    /// replicas, times context ranks
+    int ranks = 0;
     bool operator==(const ReplicaSite &) const = default;
 };
 

@@ -13,19 +13,26 @@
 
 namespace trainyard {
 
-struct CalibratedHardware; // calibrated.h
+/// calibrated.h
+struct CalibratedHardware;
 
 struct Workload {
     PlanPtr plan;
-    Degrees degrees; // of the plan, as the source is: set all three by setPlan
+    /// of the plan, as the source is: set all three by setPlan
+    Degrees degrees;
     StageSource source;
     ModelSpec model;
     StackSpec stack;
-    std::vector<std::vector<const GpuSpec *>> gpus; // [datacenter][pool]; owned by the catalogue or the plan
-    std::vector<std::vector<SustainedRates>> sustained; // likewise
-    std::vector<Transport> transports; // of a node pair of each WAN link
-    std::shared_ptr<const CalibratedHardware> calibrated; // null: the plan has no factors
-    LinkIndex links; // which link joins two datacenters
+    /// [datacenter][pool]; owned by the catalogue or the plan
+    std::vector<std::vector<const GpuSpec *>> gpus;
+    /// likewise
+    std::vector<std::vector<SustainedRates>> sustained;
+    /// of a node pair of each WAN link
+    std::vector<Transport> transports;
+    /// null: the plan has no factors
+    std::shared_ptr<const CalibratedHardware> calibrated;
+    /// which link joins two datacenters
+    LinkIndex links;
     Layout layout;
 
     /// Another plan of the same names on the same hardware.

@@ -12,7 +12,8 @@ namespace trainyard {
 
 struct RankGpu {
     StageLocation at;
-    int gpu = 0; // of the pool, in node order
+    /// of the pool, in node order
+    int gpu = 0;
     int pipeline = 0;
     bool operator==(const RankGpu &) const = default;
 };
@@ -22,7 +23,8 @@ public:
     StageRanks(const Layout &layout, int stage);
 
     [[nodiscard]] int count() const { return m_count; }
-    [[nodiscard]] RankGpu place(int rank) const; // 0 <= rank < count()
+    /// 0 <= rank < count()
+    [[nodiscard]] RankGpu place(int rank) const;
 
     /// Ranks in a row on GPUs in a row.
     struct Stretch {

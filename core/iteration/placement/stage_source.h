@@ -12,11 +12,16 @@
 namespace trainyard {
 
 struct StageFacts {
-    bool hasLayers = true; // what stages consist of is known: FLOPs, kernels, and what another shape would take
-    bool hasMemory = true; // bytes of parameters, states and activations on a GPU
-    bool sendsWhole = false; // a boundary's bytes are of a whole pipeline, not of one context rank
-    bool includesFabric = false; // times include what stages exchange inside a datacenter, and what the framework adds
-    bool layersOnly = false; // layers were measured: what lies beside them takes no time
+    /// what stages consist of is known: FLOPs, kernels, and what another shape would take
+    bool hasLayers = true;
+    /// bytes of parameters, states and activations on a GPU
+    bool hasMemory = true;
+    /// a boundary's bytes are of a whole pipeline, not of one context rank
+    bool sendsWhole = false;
+    /// times include what stages exchange inside a datacenter, and what the framework adds
+    bool includesFabric = false;
+    /// layers were measured: what lies beside them takes no time
+    bool layersOnly = false;
 };
 [[nodiscard]] StageFacts stageFacts(const Plan &plan);
 /// What the plan moves off the GPU: nothing where nobody knows what lies on it.
@@ -28,10 +33,14 @@ struct MeasuredStage {
 };
 
 struct StageSource : StageFacts {
-    std::vector<MeasuredStage> measured; // per stage, one for all if they are alike; empty where layers make the times
-    Bytes activation, gradient; // across a boundary, measured
-    Bytes parameters; // of a stage's gradients, measured
-    std::vector<int> inFlight; // the most micro-batches that may be, likewise; empty: nothing is said of it
+    /// per stage, one for all if they are alike; empty where layers make the times
+    std::vector<MeasuredStage> measured;
+    /// across a boundary, measured
+    Bytes activation, gradient;
+    /// of a stage's gradients, measured
+    Bytes parameters;
+    /// the most micro-batches that may be, likewise; empty: nothing is said of it
+    std::vector<int> inFlight;
     /// The plan's keys that state them, for faults; nothing: no key does.
     struct Keys {
         const char *forward = "workload", *backward = forward, *recompute = forward, *weightGrad = forward;

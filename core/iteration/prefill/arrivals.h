@@ -11,8 +11,10 @@
 namespace trainyard {
 
 struct PrefillRequest {
-    Nanoseconds arrival = 0; // from the start of the iteration
-    int tokens = 0; // of the prompt
+    /// from the start of the iteration
+    Nanoseconds arrival = 0;
+    /// of the prompt
+    int tokens = 0;
     bool operator==(const PrefillRequest &) const = default;
 };
 

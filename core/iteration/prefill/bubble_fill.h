@@ -31,7 +31,8 @@ struct BubbleService {
 
 struct FilledBubbles {
     BubbleFillMetrics metrics;
-    double gpuSeconds = 0; // of prefill in one iteration
+    /// of prefill in one iteration
+    double gpuSeconds = 0;
 };
 
 /// Places the requests of one iteration and appends a prefill track for each location that serves. `memory`: what

@@ -22,32 +22,42 @@ namespace trainyard {
 /// Prompts of one length: what they ask of a GPU of each kind.
 struct PromptSize {
     std::vector<SliceTime> onKind;
-    std::int64_t kvSlice = 0; // bytes of keys and values on one GPU
+    /// bytes of keys and values on one GPU
+    std::int64_t kvSlice = 0;
 };
 
 /// GPUs of one datacenter that serve a request one after the other.
 struct ServingGroup {
     struct Member {
-        int windows = 0; // index into ServingPlan::windows
-        int kind = 0; // of GPU and network, index into PromptSize::onKind
+        /// index into ServingPlan::windows
+        int windows = 0;
+        /// of GPU and network, index into PromptSize::onKind
+        int kind = 0;
     };
-    std::vector<Member> members; // in pipeline order
-    std::int64_t room = 0; // bytes that each member has left beside training
+    /// in pipeline order
+    std::vector<Member> members;
+    /// bytes that each member has left beside training
+    std::int64_t room = 0;
 };
 
 struct ServingPlan {
     Nanoseconds period = 0;
-    std::vector<std::vector<FreeWindow>> windows; // usable ones: without the guard before training
-    std::vector<ServingGroup> groups; // of equal size
+    /// usable ones: without the guard before training
+    std::vector<std::vector<FreeWindow>> windows;
+    /// of equal size
+    std::vector<ServingGroup> groups;
     std::vector<PromptSize> sizes;
-    std::int64_t weightSlice = 0; // bytes of the served model on one GPU
-    Nanoseconds slo = 0; // longest time to first token
+    /// bytes of the served model on one GPU
+    std::int64_t weightSlice = 0;
+    /// longest time to first token
+    Nanoseconds slo = 0;
     bool firstTokenFromDecode = false;
 };
 
 struct SizedRequest {
     Nanoseconds arrival = 0;
-    int size = 0; // index into ServingPlan::sizes
+    /// index into ServingPlan::sizes
+    int size = 0;
 };
 
 /// Why a request is turned away: keys and values find no memory, no window is as long as a slice (or no
@@ -61,7 +71,8 @@ struct AdmittedRequests {
         Nanoseconds ttft = 0;
     };
     std::vector<Accepted> accepted;
-    std::vector<Nanoseconds> sliceStarts; // one a member of each accepted request; of the iteration of arrival or later
+    /// one a member of each accepted request; of the iteration of arrival or later
+    std::vector<Nanoseconds> sliceStarts;
     std::array<std::int64_t, kRefusals> refused {};
 };
 

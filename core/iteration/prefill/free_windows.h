@@ -22,15 +22,18 @@ struct AdmissionWindows {
     int pipelineClass = 0, stage = 0;
     StageLocation location;
     int gpus = 0;
-    std::vector<FreeWindow> windows; // in order of start, disjoint on the circle of the iteration
-    Nanoseconds idle = 0; // their sum
+    /// in order of start, disjoint on the circle of the iteration
+    std::vector<FreeWindow> windows;
+    /// their sum
+    Nanoseconds idle = 0;
 };
 
 /// What follows a timeline: the same again, or nothing.
 enum class Afterwards : std::uint8_t { Again, Nothing };
 
 struct FreeWindows {
-    Nanoseconds period = 0; // the iteration, or the whole run
+    /// the iteration, or the whole run
+    Nanoseconds period = 0;
     Afterwards afterwards = Afterwards::Again;
     std::vector<AdmissionWindows> locations;
 };

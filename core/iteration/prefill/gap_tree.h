@@ -14,8 +14,10 @@ namespace trainyard {
 class GapTree {
 public:
     struct Fit {
-        Nanoseconds start = 0; // absolute: the iteration repeats from 0 on
-        Nanoseconds place = 0; // the same on the tree's circle
+        /// absolute: the iteration repeats from 0 on
+        Nanoseconds start = 0;
+        /// the same on the tree's circle
+        Nanoseconds place = 0;
     };
 
     /// `windows` as freeWindows gives them. Gaps below `shortest` are forgotten: no slot will be shorter.
@@ -31,7 +33,8 @@ private:
     static constexpr Index kNone = 0xffffffffu;
     struct Node {
         Nanoseconds start = 0, end = 0;
-        Nanoseconds longest = 0; // of the gaps at and below this node
+        /// of the gaps at and below this node
+        Nanoseconds longest = 0;
         Index left = kNone, right = kNone;
         std::uint32_t priority = 0;
     };
@@ -46,7 +49,8 @@ private:
     std::vector<Node> m_nodes;
     Index m_root = kNone;
     Nanoseconds m_period, m_shortest;
-    Nanoseconds m_wrappedUntil = 0; // where the last window ends in the next iteration
+    /// where the last window ends in the next iteration
+    Nanoseconds m_wrappedUntil = 0;
     std::uint32_t m_random = 2463534242u;
 };
 

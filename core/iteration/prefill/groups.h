@@ -10,8 +10,10 @@
 namespace trainyard {
 
 struct GroupMember {
-    int location = 0; // index into FreeWindows::locations
-    int gpu = 0; // of that location; 0: of the first pipeline
+    /// index into FreeWindows::locations
+    int location = 0;
+    /// of that location; 0: of the first pipeline
+    int gpu = 0;
 };
 
 struct InferenceGroup {

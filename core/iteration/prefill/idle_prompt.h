@@ -16,7 +16,8 @@ struct IdlePrompt {
     int tokens = 0;
     Nanoseconds firstToken =
         std::numeric_limits<Nanoseconds>::max(); // p d + (p - 1) hop (+ the last move of keys and values)
-    SliceTime slice; // of those GPUs
+    /// of those GPUs
+    SliceTime slice;
 };
 
 /// Nothing where no model is served, or no request arrives in `period`.

@@ -25,9 +25,12 @@ namespace trainyard {
 
 /// One stage of the served model at work on one prompt.
 struct SliceTime {
-    Nanoseconds compute = 0; // prefillTime / stages
-    Nanoseconds hop = 0; // activations to the next stage: 2 L h / bandwidth
-    Nanoseconds kvMove = 0; // its share of the keys and values to the decode GPUs
+    /// prefillTime / stages
+    Nanoseconds compute = 0;
+    /// activations to the next stage: 2 L h / bandwidth
+    Nanoseconds hop = 0;
+    /// its share of the keys and values to the decode GPUs
+    Nanoseconds kvMove = 0;
     /// What is kept free for it: prefill at the pace at which keys and values get away, so that no more than two
     /// prompts' are on a GPU at once.
     [[nodiscard]] Nanoseconds slot() const { return compute > kvMove ? compute : kvMove; }

@@ -14,12 +14,16 @@ namespace trainyard {
 inline constexpr std::size_t kMostPromptSizes = 32;
 
 struct ServingSetup {
-    FreeWindows free; // guard included
+    /// guard included
+    FreeWindows free;
     std::vector<InferenceGroup> groups;
-    ServingPlan plan; // its groups are those
+    /// its groups are those
+    ServingPlan plan;
     std::vector<PrefillRequest> requests;
-    std::vector<SizedRequest> sized; // the same
-    std::int64_t arrived = 0; // of which those are placed; more only where there are too many (arrivals.h)
+    /// the same
+    std::vector<SizedRequest> sized;
+    /// of which those are placed; more only where there are too many (arrivals.h)
+    std::int64_t arrived = 0;
 };
 
 /// `memory`: bytes that training takes on each stage; empty for a profile, which counts none.

@@ -11,11 +11,15 @@
 namespace trainyard {
 
 struct LayerLoopTimes { // of one class of pipelines, of one stage each; empty where micro-batches go one by one
-    std::vector<Nanoseconds> gather, reduce; // [layer]; every class joins in them, and each takes as long for all
-    bool prefetches = true; // the next layer is gathered while one computes
-    Nanoseconds store = 0, load = 0; // of one micro-batch's boundary, or its gradient; both 0: it stays
+    /// [layer]; every class joins in them, and each takes as long for all
+    std::vector<Nanoseconds> gather, reduce;
+    /// the next layer is gathered while one computes
+    bool prefetches = true;
+    /// of one micro-batch's boundary, or its gradient; both 0: it stays
+    Nanoseconds store = 0, load = 0;
     double boundaryBytes = 0;
-    double inputShare = 1; // of those times and bytes, for an input that is kept in fewer bits than its gradient has
+    /// of those times and bytes, for an input that is kept in fewer bits than its gradient has
+    double inputShare = 1;
     [[nodiscard]] bool isEmpty() const { return gather.empty(); }
     [[nodiscard]] bool movesBoundaries() const { return store > 0 && load > 0; }
 };

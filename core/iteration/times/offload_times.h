@@ -16,18 +16,25 @@ struct OffloadSegment {
     Nanoseconds forward = 0, recompute = 0;
     Nanoseconds backward =
         0; // of the backward or, where the program splits it, of the input gradient; recomputation apart
-    Nanoseconds store = 0, load = 0; // alone on their way; both 0: nothing leaves
-    bool staysAtTurn = false; // not stored where the backward of the same micro-batch follows the forward at once
-    int group = 0; // segments with the same number are loaded together; falls towards the first segment
-    int releases = -1; // a later segment of the operation, whose forward begins after this store has ended; -1: none
-    double bytes = 0; // that leave
+    /// alone on their way; both 0: nothing leaves
+    Nanoseconds store = 0, load = 0;
+    /// not stored where the backward of the same micro-batch follows the forward at once
+    bool staysAtTurn = false;
+    /// segments with the same number are loaded together; falls towards the first segment
+    int group = 0;
+    /// a later segment of the operation, whose forward begins after this store has ended; -1: none
+    int releases = -1;
+    /// that leave
+    double bytes = 0;
     bool operator==(const OffloadSegment &) const = default;
 };
 
 /// The way of one GPU of a device to its drives or its host memory.
 struct OffloadPath {
-    double storeCap = 0, loadCap = 0; // bytes/s, what the GPU can take beside the others of its stage
-    double weight = 1; // GPUs of the stage that share the links below
+    /// bytes/s, what the GPU can take beside the others of its stage
+    double storeCap = 0, loadCap = 0;
+    /// GPUs of the stage that share the links below
+    double weight = 1;
     std::vector<std::uint32_t> storeLinks,
         loadLinks; // indices into IterationCosts::linkCapacity: drives, PCIe switches
     bool operator==(const OffloadPath &) const = default;
@@ -36,7 +43,8 @@ struct OffloadPath {
 struct OffloadTimes { // of one class of pipelines; empty where everything stays
     std::vector<std::vector<OffloadSegment>>
         ops; // [device * chunks + chunk] in the order of the forward; empty: not cut
-    std::vector<OffloadPath> paths; // [device]
+    /// [device]
+    std::vector<OffloadPath> paths;
     std::vector<int>
         ahead; // [device]: a group is loaded when the backward of the group so many places before it starts
     [[nodiscard]] bool isEmpty() const { return ops.empty(); }

@@ -19,8 +19,10 @@ class OpMemory;
 
 struct OpTimes { // of one chunk of one stage and one micro-batch
     Nanoseconds forward = 0;
-    Nanoseconds backward = 0; // input and weight gradients, recompute included where it is fused
-    Nanoseconds inputGrad = 0, weightGrad = 0; // for programs that split them; they add up to backward
+    /// input and weight gradients, recompute included where it is fused
+    Nanoseconds backward = 0;
+    /// for programs that split them; they add up to backward
+    Nanoseconds inputGrad = 0, weightGrad = 0;
     // Of backward (and of inputGrad, where split), the part that recomputes: drawn as a span of its own right before.
     // An operation that its program does not mark `recomputes` takes that much less.
     Nanoseconds recompute = 0;
@@ -35,23 +37,33 @@ struct OpTimes { // of one chunk of one stage and one micro-batch
 /// Between virtual stages q and q + 1 of a chain; [0] forward direction, [1] backward. Not used where both lie on one
 /// device. Boundaries that cross between the same two devices in the same direction share one FIFO channel.
 struct BoundaryTimes {
-    bool isWan = false; // a channel with its own track; else a lag
-    int wanLink = -1; // index into Cluster::wanLinks
-    int linkDirection[2] = { 0, 0 }; // index into IterationCosts::linkCapacity of each direction; used where shared
-    Nanoseconds serialization[2] = { 0, 0 }; // time on the channel, uncontended (WAN), or the whole transfer (local)
-    Nanoseconds latency[2] = { 0, 0 }; // after the channel is free again
-    Nanoseconds scatter[2] = { 0, 0 }; // before and after the channel, where a cell shares it; 0 = absent
+    /// a channel with its own track; else a lag
+    bool isWan = false;
+    /// index into Cluster::wanLinks
+    int wanLink = -1;
+    /// index into IterationCosts::linkCapacity of each direction; used where shared
+    int linkDirection[2] = { 0, 0 };
+    /// time on the channel, uncontended (WAN), or the whole transfer (local)
+    Nanoseconds serialization[2] = { 0, 0 };
+    /// after the channel is free again
+    Nanoseconds latency[2] = { 0, 0 };
+    /// before and after the channel, where a cell shares it; 0 = absent
+    Nanoseconds scatter[2] = { 0, 0 };
     Nanoseconds gather[2] = { 0, 0 };
     double bytes[2] = { 0, 0 };
-    double rateCap[2] = { 0, 0 }; // bytes/s of one pipeline's channel, or of a cell's
+    /// bytes/s of one pipeline's channel, or of a cell's
+    double rateCap[2] = { 0, 0 };
     bool operator==(const BoundaryTimes &) const = default;
 };
 
 struct SyncAndStepTimes { // after the last backward of a stage; 0 = absent
-    Nanoseconds reduce = 0; // gradient reduction, whole
-    Nanoseconds reduceEarly = 0; // how long before the end of the last backward it may start
+    /// gradient reduction, whole
+    Nanoseconds reduce = 0;
+    /// how long before the end of the last backward it may start
+    Nanoseconds reduceEarly = 0;
     Nanoseconds optimizer = 0;
-    Nanoseconds gather = 0; // parameter all-gather that nothing hides
+    /// parameter all-gather that nothing hides
+    Nanoseconds gather = 0;
     bool operator==(const SyncAndStepTimes &) const = default;
 };
 
@@ -61,32 +73,48 @@ struct OpExposed {
 };
 
 struct PipelineCosts { // of one class of equal pipelines
-    int pipelines = 1; // how many it stands for
-    int cellMember = 0, cellMembers = 1; // of its cell; the members of a cell follow each other in
-                                         // IterationCosts::classes and differ in micro-batches only
+    /// how many it stands for
+    int pipelines = 1;
+    /// of its cell; the members of a cell follow each other in IterationCosts::classes and differ in micro-batches only
+    int cellMember = 0, cellMembers = 1;
     Program program;
-    std::vector<OpTimes> ops; // [device * chunks + chunk]
+    /// [device * chunks + chunk]
+    std::vector<OpTimes> ops;
     // A forward and a backward at once, recomputation apart: [(device * chunks + forward's chunk) * chunks +
     // backward's]. Empty where the program pairs none.
     std::vector<Nanoseconds> pairs;
-    std::vector<OpExposed> exposed; // as ops; empty where nobody asks
-    std::vector<double> pairedExpert; // as pairs: seconds of expert traffic that neither of the two hides
-    std::vector<BoundaryTimes> boundaries; // [virtual stage q], q < virtualStages - 1
-    std::vector<SyncAndStepTimes> syncAndStep; // [device]
-    OffloadTimes offload; // empty where everything stays
-    StateTimes states; // rows of states off the GPU, for which nothing waits
-    LayerLoopTimes layers; // empty but where all micro-batches go through a layer before the next one
-    std::vector<std::shared_ptr<const OpMemory>> memory; // [device]; empty where memory is not counted
+    /// as ops; empty where nobody asks
+    std::vector<OpExposed> exposed;
+    /// as pairs: seconds of expert traffic that neither of the two hides
+    std::vector<double> pairedExpert;
+    /// [virtual stage q], q < virtualStages - 1
+    std::vector<BoundaryTimes> boundaries;
+    /// [device]
+    std::vector<SyncAndStepTimes> syncAndStep;
+    /// empty where everything stays
+    OffloadTimes offload;
+    /// rows of states off the GPU, for which nothing waits
+    StateTimes states;
+    /// empty but where all micro-batches go through a layer before the next one
+    LayerLoopTimes layers;
+    /// [device]; empty where memory is not counted
+    std::vector<std::shared_ptr<const OpMemory>> memory;
 };
 
 struct IterationCosts {
     std::vector<PipelineCosts> classes;
-    TurnOrder turns = TurnOrder::RoundRobin; // of the members of a cell
-    bool reduceJoinsClasses = true; // a stage's reduction waits for that stage of every class
-    bool optimizerBarrier = false; // every optimizer step waits for every reduction (gradient norm)
-    Nanoseconds overhead = 0; // host time at the end of the iteration
-    std::vector<double> linkCapacity; // bytes/s, one a link direction; empty = no link can be a bottleneck
-    bool isRecomputing = false; // the plan recomputes at all; else nothing is told apart by it
+    /// of the members of a cell
+    TurnOrder turns = TurnOrder::RoundRobin;
+    /// a stage's reduction waits for that stage of every class
+    bool reduceJoinsClasses = true;
+    /// every optimizer step waits for every reduction (gradient norm)
+    bool optimizerBarrier = false;
+    /// host time at the end of the iteration
+    Nanoseconds overhead = 0;
+    /// bytes/s, one a link direction; empty = no link can be a bottleneck
+    std::vector<double> linkCapacity;
+    /// the plan recomputes at all; else nothing is told apart by it
+    bool isRecomputing = false;
 };
 
 } // namespace trainyard

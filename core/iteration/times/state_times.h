@@ -32,7 +32,8 @@ struct StepTask {
     Nanoseconds duration = 0;
     std::uint32_t after =
         kNoSpan; // number of another task, counted over all rows of the step; kNoSpan: begins with the step
-    Nanoseconds lag = 0; // from its end to this start; negative: from within it. Only where there is an `after`
+    /// from its end to this start; negative: from within it. Only where there is an `after`
+    Nanoseconds lag = 0;
     bool operator==(const StepTask &) const = default;
 };
 
@@ -54,8 +55,10 @@ struct StepRows {
 };
 
 struct StateTimes { // of one class of pipelines; empty where everything lies on the GPU
-    std::vector<StateMoves> moves; // [device * chunks + chunk]; empty where no layer moves its states
-    std::vector<StepRows> steps; // [device]; empty where the optimizer runs on the GPU alone
+    /// [device * chunks + chunk]; empty where no layer moves its states
+    std::vector<StateMoves> moves;
+    /// [device]; empty where the optimizer runs on the GPU alone
+    std::vector<StepRows> steps;
     /// A delayed update: the step of the iteration before, from the beginning of this one. Else it begins with the
     /// optimizer task, which waits for it.
     bool runsBeside = false;

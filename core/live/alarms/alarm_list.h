@@ -13,7 +13,8 @@ public:
     /// Told anew, or in place of the one that holds; keeps when that began and its sentence's beginning.
     void tell(Alarm alarm);
     void end(AlarmKind kind, const std::string &place, Moment at, std::int64_t lastStep);
-    void forget(AlarmKind kind); // those that hold, of a plan that is not asked any more
+    /// those that hold, of a plan that is not asked any more
+    void forget(AlarmKind kind);
     [[nodiscard]] std::vector<Alarm> &all() { return m_all; }
     /// In the order of Watchman::alarms().
     void sort();

@@ -24,8 +24,10 @@ public:
 private:
     struct Taught { // by the plan's accepted factors
         bool isAny = false;
-        double error = 0; // of steps that were held out, as a share
-        std::array<std::vector<std::string>, 3> parts; // of computing, communication, host: "products of H100"
+        /// of steps that were held out, as a share
+        double error = 0;
+        /// of computing, communication, host: "products of H100"
+        std::array<std::vector<std::string>, 3> parts;
     };
     [[nodiscard]] static Taught taughtBy(const Plan &plan);
 
@@ -33,7 +35,8 @@ private:
     PlanPtr m_plan;
     Taught m_taught;
     LevelWatch m_steps;
-    std::array<LevelWatch, 3> m_parts; // seconds beyond the plan's
+    /// seconds beyond the plan's
+    std::array<LevelWatch, 3> m_parts;
     bool m_isTold = false;
 };
 

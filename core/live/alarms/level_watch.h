@@ -16,15 +16,19 @@ namespace trainyard::watch {
 
 struct LevelPoint {
     std::int64_t step = -1;
-    Moment at = 0; // Unix ns; 0: not told
+    /// Unix ns; 0: not told
+    Moment at = 0;
     double value = 0;
 };
 
 struct LevelChange {
-    enum class Kind : std::uint8_t { Began, Moved, Over }; // rose; is raised still, but elsewhere; is as it was
+    /// rose; is raised still, but elsewhere; is as it was
+    enum class Kind : std::uint8_t { Began, Moved, Over };
     Kind kind = Kind::Began;
-    LevelPoint first; // that shows it
-    double before = 0, after = 0; // levels; before: what it was before it rose
+    /// that shows it
+    LevelPoint first;
+    /// levels; before: what it was before it rose
+    double before = 0, after = 0;
 };
 
 struct LevelRules {
@@ -42,7 +46,8 @@ public:
     std::optional<LevelChange> add(const LevelPoint &point, double least);
     [[nodiscard]] bool isRaised() const { return m_isRaised; }
     [[nodiscard]] double base() const { return m_base; } // before it rose; while it is raised
-    [[nodiscard]] double level() const; // of the latest 24 values since the last change; 0 of none
+    /// of the latest 24 values since the last change; 0 of none
+    [[nodiscard]] double level() const;
     [[nodiscard]] int points() const { return static_cast<int>(m_points.size()); } // since the last change
     /// Whether the latest 24 values since the last change lie above (below) a limit, surely: from five on (or
     /// `leastPoints`) where they are further from it than from each other, from 16 on by the error of their median.
@@ -56,7 +61,8 @@ public:
 
 private:
     struct Found {
-        std::size_t first = 0; // of m_points
+        /// of m_points
+        std::size_t first = 0;
         double before = 0, after = 0;
     };
     [[nodiscard]] std::optional<Found> find(double sign, double least, double errors) const;
@@ -65,10 +71,12 @@ private:
     LevelChange keepFrom(const Found &found);
 
     LevelRules m_rules;
-    std::vector<LevelPoint> m_points; // since the last change
+    /// since the last change
+    std::vector<LevelPoint> m_points;
     bool m_isRaised = false;
     double m_base = 0;
-    std::optional<double> m_usual; // before it fell without having been raised
+    /// before it fell without having been raised
+    std::optional<double> m_usual;
 };
 
 /// By chance alone, in any order of the values: that of `hitsBefore` + hits hits at least `hits` are among the last

@@ -20,13 +20,16 @@ public:
     }
     struct Seen { // steps of this look, in order
         std::int64_t number = 0;
-        Moment start = 0; // since Recording::zero; kNoMoment: not told
-        Moment at = 0; // Unix ns
+        /// since Recording::zero; kNoMoment: not told
+        Moment start = 0;
+        /// Unix ns
+        Moment at = 0;
     };
     /// `capacity`: bytes of a GPU; 0: not known.
     void look(const Recording &recording, const std::vector<Seen> &steps, double capacity, const Sentences &say,
         AlarmList &book);
-    [[nodiscard]] double peakOf(std::int64_t step) const; // bytes, of the fullest; NaN: not told
+    /// bytes, of the fullest; NaN: not told
+    [[nodiscard]] double peakOf(std::int64_t step) const;
 
 private:
     struct Point {
@@ -35,10 +38,13 @@ private:
         double bytes = 0;
     };
     struct Track {
-        std::string name, where; // of the series
+        /// of the series
+        std::string name, where;
         int rank = -1;
-        Moment last = kNoMoment; // that was looked at
-        std::vector<Point> points; // by step, of each the most
+        /// that was looked at
+        Moment last = kNoMoment;
+        /// by step, of each the most
+        std::vector<Point> points;
         bool isGrowing = false, isNear = false;
     };
     void take(Track &track, const SampleSeries &series);
@@ -48,8 +54,10 @@ private:
 
     double m_errors = 5;
     std::map<std::tuple<std::string, int, std::string>, Track> m_tracks;
-    std::map<std::int64_t, double> m_peaks; // by step, of the latest steps
-    std::vector<Seen> m_steps; // the latest
+    /// by step, of the latest steps
+    std::map<std::int64_t, double> m_peaks;
+    /// the latest
+    std::vector<Seen> m_steps;
 };
 
 } // namespace trainyard::watch

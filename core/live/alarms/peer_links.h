@@ -26,7 +26,8 @@ private:
         Moment at = 0;
     };
     int m_leastSteps = 3;
-    std::map<std::string, Seen> m_seen; // by place
+    /// by place
+    std::map<std::string, Seen> m_seen;
 };
 
 } // namespace trainyard::watch

@@ -12,7 +12,8 @@
 namespace trainyard::watch {
 
 struct RestartCost {
-    double bytes = 0; // of the checkpoint
+    /// of the checkpoint
+    double bytes = 0;
     double saveSeconds = 0, loadSeconds = 0, crossSeconds = 0, startSeconds = 0;
     bool isOnDrives = false;
     [[nodiscard]] double afterLoss() const { return loadSeconds + startSeconds; }
@@ -23,7 +24,9 @@ struct RestartCost {
 /// "Restart: 1.96 TB of checkpoint written and read in 41.0 s, 2.10 min over the WAN, 2 min to start", for WhatIf::why.
 [[nodiscard]] std::string restartText(const RestartCost &cost, bool isMove);
 
-inline constexpr double kCheckpointBytes = 14; // of a parameter
-inline constexpr double kStartSeconds = 120; // until a job runs that has its states
+/// of a parameter
+inline constexpr double kCheckpointBytes = 14;
+/// until a job runs that has its states
+inline constexpr double kStartSeconds = 120;
 
 } // namespace trainyard::watch

@@ -15,14 +15,19 @@ public:
     {
     }
 
-    [[nodiscard]] std::string rank(int rank) const; // "rank 12 (stage 3, pipeline 2)"
-    [[nodiscard]] std::string datacenter(int index) const; // "Oregon"
-    [[nodiscard]] std::string linkPlace(int a, int b) const; // "link oregon–ohio", in the order of the cluster
-    [[nodiscard]] std::string since(Moment at) const; // " since 14:02"; empty for 0
+    /// "rank 12 (stage 3, pipeline 2)"
+    [[nodiscard]] std::string rank(int rank) const;
+    /// "Oregon"
+    [[nodiscard]] std::string datacenter(int index) const;
+    /// "link oregon–ohio", in the order of the cluster
+    [[nodiscard]] std::string linkPlace(int a, int b) const;
+    /// " since 14:02"; empty for 0
+    [[nodiscard]] std::string since(Moment at) const;
 
     struct Wait { // for another datacenter
         int stage = -1, from = -1;
-        double more = 0; // seconds a step; 0: not known by how much more than before
+        /// seconds a step; 0: not known by how much more than before
+        double more = 0;
     };
     [[nodiscard]] std::string slowLink(const Alarm &alarm, const LinkRate &rate, const std::optional<Wait> &wait) const;
     [[nodiscard]] std::string straggler(const Alarm &alarm, int others) const;
@@ -30,15 +35,19 @@ public:
     [[nodiscard]] std::string waiting(const Alarm &alarm, int stage, double more) const;
     [[nodiscard]] std::string stepTime(const Alarm &alarm, double before, double after) const;
     [[nodiscard]] std::string beyondRange(const Alarm &alarm, double level) const;
-    [[nodiscard]] std::string atStep(std::int64_t step) const; // "Step 1,240: "; empty for -1
+    /// "Step 1,240: "; empty for -1
+    [[nodiscard]] std::string atStep(std::int64_t step) const;
 
 private:
     const WatchedPlan &m_watched;
     int m_utcOffset = 0;
 };
 
-[[nodiscard]] std::string wholePercent(double share); // "61 %"
-[[nodiscard]] std::string timeOfDay(Moment at, int utcOffsetSeconds); // "14:02"
-[[nodiscard]] std::string rankList(const std::vector<int> &ranks); // "ranks 8 to 15", "ranks 3, 7 and 9"
+/// "61 %"
+[[nodiscard]] std::string wholePercent(double share);
+/// "14:02"
+[[nodiscard]] std::string timeOfDay(Moment at, int utcOffsetSeconds);
+/// "ranks 8 to 15", "ranks 3, 7 and 9"
+[[nodiscard]] std::string rankList(const std::vector<int> &ranks);
 
 } // namespace trainyard::watch

@@ -20,12 +20,14 @@ public:
     }
     /// `stepSeconds`: of the latest steps; 0: not known.
     void look(const std::vector<Heard> &heard, Moment now, double stepSeconds, const Sentences &say, AlarmList &book);
-    [[nodiscard]] bool isSilent(int rank) const; // while others are heard
+    /// while others are heard
+    [[nodiscard]] bool isSilent(int rank) const;
 
 private:
     struct Voice {
         std::string host;
-        Moment at = 0, longest = 0; // ns between two times that it was heard
+        /// ns between two times that it was heard
+        Moment at = 0, longest = 0;
         std::int64_t step = -1;
         int times = 0;
         bool isSilent = false;
@@ -35,7 +37,8 @@ private:
         AlarmList &book);
 
     double m_silentSteps = 3;
-    std::map<std::pair<int, std::string>, Voice> m_voices; // by rank and host
+    /// by rank and host
+    std::map<std::pair<int, std::string>, Voice> m_voices;
 };
 
 } // namespace trainyard::watch

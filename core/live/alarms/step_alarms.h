@@ -19,7 +19,8 @@ public:
     void add(const StepFacts &facts, const WatchedPlan &watched, const Sentences &say, AlarmList &book);
     /// Tells what nothing explains; `isEnd`: no further step will come that could.
     void settle(const Sentences &say, AlarmList &book, bool isEnd);
-    void forgetPlan(AlarmList &book); // another one from now on
+    /// another one from now on
+    void forgetPlan(AlarmList &book);
     [[nodiscard]] double stepSeconds() const { return m_step.level(); } // 0: not known
 
 private:
@@ -31,20 +32,24 @@ private:
         double seconds = 0;
     };
     struct LinkLevels {
-        std::array<LevelWatch, 2> slowness; // measured over planned seconds; there and back
+        /// measured over planned seconds; there and back
+        std::array<LevelWatch, 2> slowness;
         std::array<LinkRate, 2> latest;
         [[nodiscard]] int slower() const { return slowness[1].level() > slowness[0].level() ? 1 : 0; }
-        std::map<std::tuple<int, int, int>, std::vector<WaitPoint>> waits; // from, to, receiving stage
+        /// from, to, receiving stage
+        std::map<std::tuple<int, int, int>, std::vector<WaitPoint>> waits;
     };
     struct Pending { // found, and not told
         AlarmKind kind = AlarmKind::StepTime;
         std::string place;
         LevelPoint first;
         double before = 0, after = 0;
-        int stage = -1; // of waiting
+        /// of waiting
+        int stage = -1;
         bool isOfRange = false;
         bool isExplained = false;
-        int age = 0; // steps since it was found
+        /// steps since it was found
+        int age = 0;
     };
     void addStep(const StepFacts &facts);
     void addRange(const StepFacts &facts, const Evaluation &plan, AlarmList &book);
@@ -67,8 +72,10 @@ private:
     std::map<int, LevelWatch> m_stages;
     std::map<int, RankLevels> m_ranks;
     std::map<std::pair<int, int>, LinkLevels> m_links;
-    std::vector<Pending> m_pending; // until they are over
-    std::vector<std::pair<Pending, LevelPoint>> m_ended; // told or not, over now
+    /// until they are over
+    std::vector<Pending> m_pending;
+    /// told or not, over now
+    std::vector<std::pair<Pending, LevelPoint>> m_ended;
 };
 
 } // namespace trainyard::watch

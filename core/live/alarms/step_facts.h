@@ -10,10 +10,14 @@ namespace trainyard::watch {
 /// What steps are held against, the same for all steps of a look.
 struct WatchedPlan {
     const RunOverlay *overlay = nullptr;
-    RankMap map; // of no rank without a plan
-    const LinkRates *links = nullptr; // null without a plan
-    std::vector<int> likes; // of the recorded ranks, by number of those that do the same work
-    double tokensPerSequence = 0, batch = 0; // of the job; 0: not told
+    /// of no rank without a plan
+    RankMap map;
+    /// null without a plan
+    const LinkRates *links = nullptr;
+    /// of the recorded ranks, by number of those that do the same work
+    std::vector<int> likes;
+    /// of the job; 0: not told
+    double tokensPerSequence = 0, batch = 0;
     [[nodiscard]] const Run &run() const { return *overlay->run; }
     [[nodiscard]] const Evaluation *plan() const { return overlay->evaluation.get(); }
 };
@@ -22,27 +26,32 @@ struct WatchedPlan {
 
 struct RankFacts {
     int rank = -1;
-    int others = 0; // ranks that do the same work
-    double compute = 0, usualCompute = 0; // seconds; usual: median of the others
+    /// ranks that do the same work
+    int others = 0;
+    /// seconds; usual: median of the others
+    double compute = 0, usualCompute = 0;
     double host = 0, usualHost = 0;
 };
 
 /// Receives of a stage from another datacenter: mean over its ranks of what no computing hides.
 struct LinkWait {
-    int from = -1, to = -1, stage = -1; // datacenters, receiving stage
+    /// datacenters, receiving stage
+    int from = -1, to = -1, stage = -1;
     double seconds = 0;
     bool operator==(const LinkWait &) const = default;
 };
 
 struct StepFacts {
     std::int64_t number = 0;
-    Moment at = 0; // Unix ns at which it began; 0: not told
+    /// Unix ns at which it began; 0: not told
+    Moment at = 0;
     bool isWarmUp = false;
     Watchman::StepFigures figures;
     std::vector<RankFacts> ranks;
     std::vector<LinkRate> links;
     std::vector<LinkWait> linkWaits;
-    std::vector<double> stageWaits; // by stage: stragglers and bubble, mean over its ranks; empty without a plan
+    /// by stage: stragglers and bubble, mean over its ranks; empty without a plan
+    std::vector<double> stageWaits;
 };
 [[nodiscard]] StepFacts factsOf(const WatchedPlan &watched, const RunStep &step);
 

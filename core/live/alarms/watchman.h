@@ -13,49 +13,71 @@
 namespace trainyard::watch {
 
 enum class AlarmKind : std::uint8_t {
-    StepTime, // longer than the plan's range or than the run's own steps before
-    Waiting, // a stage or a rank waits longer for another
-    SlowLink, // carries less than the plan says it does
-    Straggler, // computes longer than ranks like it
-    Silent, // a rank or a host that nobody hears any more
-    Memory, // near its GPU's capacity, or growing from step to step
-    Drift // what a calibration taught is off by more than its own error now
+    /// longer than the plan's range or than the run's own steps before
+    StepTime,
+    /// a stage or a rank waits longer for another
+    Waiting,
+    /// carries less than the plan says it does
+    SlowLink,
+    /// computes longer than ranks like it
+    Straggler,
+    /// a rank or a host that nobody hears any more
+    Silent,
+    /// near its GPU's capacity, or growing from step to step
+    Memory,
+    /// what a calibration taught is off by more than its own error now
+    Drift
 };
-[[nodiscard]] const char *nameOf(AlarmKind kind); // "Slow link"
+/// "Slow link"
+[[nodiscard]] const char *nameOf(AlarmKind kind);
 
 struct Alarm {
     AlarmKind kind = AlarmKind::StepTime;
-    std::string place; // what it is about, for comparing: "link oregon–ohio", "rank 12", "stage 5"
-    std::int64_t firstStep = -1, lastStep = -1; // since which, and the latest that shows it; -1: no step shows it
-    Moment since = 0, until = 0; // Unix ns, sender's clock; until 0: it still holds
-    double secondsPerStep = 0; // that it costs; 0: not told
-    double share = 0; // of what the plan says, where it is a rate (0.61) or a ratio (1.3); 0: none
-    std::vector<int> ranks; // that it is about
-    int datacenter = -1, otherDatacenter = -1; // of the plan's cluster, of a link; -1: none
+    /// what it is about, for comparing: "link oregon–ohio", "rank 12", "stage 5"
+    std::string place;
+    /// since which, and the latest that shows it; -1: no step shows it
+    std::int64_t firstStep = -1, lastStep = -1;
+    /// Unix ns, sender's clock; until 0: it still holds
+    Moment since = 0, until = 0;
+    /// that it costs; 0: not told
+    double secondsPerStep = 0;
+    /// of what the plan says, where it is a rate (0.61) or a ratio (1.3); 0: none
+    double share = 0;
+    /// that it is about
+    std::vector<int> ranks;
+    /// of the plan's cluster, of a link; -1: none
+    int datacenter = -1, otherDatacenter = -1;
     // "Step 1,240: stage 5 waits 80 ms more for Oregon since 14:02; link at 61 % of plan"
     std::string sentence;
     [[nodiscard]] bool isOver() const { return until != 0; }
     bool operator==(const Alarm &) const = default;
 };
 
-using trainyard::LinkRate; // core/runs/overlay/link_rates.h
+/// core/runs/overlay/link_rates.h
+using trainyard::LinkRate;
 /// What transfers between datacenters were measured to do in a step, beside what the plan says of them; for all
 /// directions that carried something. None without a plan or without spans.
 [[nodiscard]] std::vector<LinkRate> linkRates(const RunOverlay &overlay, const RunStep &step);
 
 struct WatchOptions {
-    double leastShare = 0.02; // of a step: less is not worth an alarm
-    double errors = 5; // standard errors that a change of level has to exceed
-    int leastSteps = 3; // that show it
-    double silentSteps = 3; // step times without a word
-    int utcOffsetSeconds = 0; // of times in sentences
+    /// of a step: less is not worth an alarm
+    double leastShare = 0.02;
+    /// standard errors that a change of level has to exceed
+    double errors = 5;
+    /// that show it
+    int leastSteps = 3;
+    /// step times without a word
+    double silentSteps = 3;
+    /// of times in sentences
+    int utcOffsetSeconds = 0;
 };
 
 /// Who was heard when; of a live session.
 struct Heard {
     int rank = -1;
     std::string host;
-    Moment at = 0; // Unix ns of this machine
+    /// Unix ns of this machine
+    Moment at = 0;
     std::int64_t step = -1;
 };
 
@@ -78,7 +100,8 @@ public:
         double tokensPerSecond = 0, peakBytes = 0;
     };
     [[nodiscard]] const std::vector<StepFigures> &steps() const;
-    [[nodiscard]] const StepFigures &predicted() const; // of the plan
+    /// of the plan
+    [[nodiscard]] const StepFigures &predicted() const;
 
 private:
     struct Private;

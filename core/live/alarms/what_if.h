@@ -11,21 +11,31 @@
 namespace trainyard::watch {
 
 enum class WhatIfKind : std::uint8_t {
-    AsItIs, // the plan with everything measured: links, slow ranks; what "predicted" would be if the run stays so
-    LinkStays, // one link at its measured rate and latency for the rest of the run
-    LinkLost, // no traffic over it: the placement has to do without
-    NodeLost, // one node less in a pool
+    /// the plan with everything measured: links, slow ranks; what "predicted" would be if the run stays so
+    AsItIs,
+    /// one link at its measured rate and latency for the rest of the run
+    LinkStays,
+    /// no traffic over it: the placement has to do without
+    LinkLost,
+    /// one node less in a pool
+    NodeLost,
     DatacenterLost,
-    MoveNow // other placements of the same GPUs on the cluster as it is measured now
+    /// other placements of the same GPUs on the cluster as it is measured now
+    MoveNow
 };
 
 struct WhatIf {
     WhatIfKind kind = WhatIfKind::AsItIs;
-    std::string question; // "What if Oregon's link stays like this?"
-    std::string change; // what the plan says then, in words: "Oregon–Ohio 3.1 instead of 5 Gbps a node pair, RTT 61 ms"
-    PlanPtr plan; // null: it cannot be asked
-    std::string why; // why not, one sentence; else what is assumed
-    int datacenter = -1, otherDatacenter = -1; // of the plan's cluster, that it is about
+    /// "What if Oregon's link stays like this?"
+    std::string question;
+    /// what the plan says then, in words: "Oregon–Ohio 3.1 instead of 5 Gbps a node pair, RTT 61 ms"
+    std::string change;
+    /// null: it cannot be asked
+    PlanPtr plan;
+    /// why not, one sentence; else what is assumed
+    std::string why;
+    /// of the plan's cluster, that it is about
+    int datacenter = -1, otherDatacenter = -1;
     /// Of a plan that is another placement: seconds that restarting takes (checkpoint, start, loading), as assumed; 0:
     /// nothing has to restart.
     double switchSeconds = 0;
@@ -38,11 +48,14 @@ struct WhatIf {
 
 /// What an answer is worth against staying as it is.
 struct WhatIfAnswer {
-    double secondsPerStep = 0, usdPerStep = 0; // with the change
-    double stayingSeconds = 0; // a step of AsItIs
+    /// with the change
+    double secondsPerStep = 0, usdPerStep = 0;
+    /// a step of AsItIs
+    double stayingSeconds = 0;
     /// Steps after which a move has paid for its restart; empty: it never does, or nothing restarts.
     std::optional<std::int64_t> paysAfterSteps;
-    std::string sentence; // "Moving pays after 1,900 steps (5.2 h)", "The step takes 12.4 s instead of 11.9 s"
+    /// "Moving pays after 1,900 steps (5.2 h)", "The step takes 12.4 s instead of 11.9 s"
+    std::string sentence;
 };
 [[nodiscard]] WhatIfAnswer answerOf(const WhatIf &asked, const Evaluation &staying, const Evaluation &changed);
 

@@ -12,9 +12,12 @@ namespace trainyard::watch {
 
 /// What was measured of one link, both directions: the slower rate, the longer latency.
 struct MeasuredLink {
-    int a = -1, b = -1; // datacenters, a < b
-    double bytesPerSecond = 0, planned = 0; // of a node pair
-    double latencySeconds = 0, plannedLatency = 0; // one way; not told: as planned
+    /// datacenters, a < b
+    int a = -1, b = -1;
+    /// of a node pair
+    double bytesPerSecond = 0, planned = 0;
+    /// one way; not told: as planned
+    double latencySeconds = 0, plannedLatency = 0;
     bool isLatencyTold = false;
     [[nodiscard]] double share() const { return bytesPerSecond / planned; }
 };

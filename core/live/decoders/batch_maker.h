@@ -14,7 +14,8 @@ namespace trainyard::live {
 
 /// Who speaks: a rank and, where several hosts claim one, its host.
 struct Speaker {
-    int rank = -1; // -1: nobody's
+    /// -1: nobody's
+    int rank = -1;
     std::string_view host;
 };
 
@@ -61,7 +62,8 @@ public:
     void addSample(std::uint32_t series, Moment at, double value);
 
     void drop(std::string_view reason, std::int64_t count = 1);
-    void note(std::string sentence); // equal ones once a connection; forty at most
+    /// equal ones once a connection; forty at most
+    void note(std::string sentence);
     void addBytes(std::size_t bytes) { m_bytes += static_cast<std::int64_t>(bytes); }
 
     [[nodiscard]] std::size_t events() const { return m_events; }
@@ -79,7 +81,8 @@ private:
         Placed placed;
     };
     struct KnownRank {
-        RankRecording rank; // without events
+        /// without events
+        RankRecording rank;
         std::vector<KnownStream> streams;
         Placed placed;
     };
@@ -103,13 +106,17 @@ private:
     std::vector<KnownGroup> m_groups;
     std::vector<KnownSeries> m_series;
     std::vector<KnownRank> m_ranks;
-    std::vector<std::uint32_t> m_rankOf; // place in this batch → m_ranks
+    /// place in this batch → m_ranks
+    std::vector<std::uint32_t> m_rankOf;
     std::size_t m_streamCount = 0, m_groupRanks = 0;
-    std::string m_key; // room for keys
+    /// room for keys
+    std::string m_key;
     Interner m_argumentNames;
-    std::vector<std::string> m_notes; // all that were told
+    /// all that were told
+    std::vector<std::string> m_notes;
     Recording m_part;
-    bool m_hasZero = false, m_isTold = false; // m_isTold: something beside events is new
+    /// m_isTold: something beside events is new
+    bool m_hasZero = false, m_isTold = false;
     std::uint64_t m_batch = 1;
     std::size_t m_events = 0;
     std::int64_t m_bytes = 0;

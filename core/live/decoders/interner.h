@@ -37,7 +37,8 @@ public:
 
 private:
     std::size_t m_most, m_mostBytes, m_bytes = 0;
-    std::deque<std::string> m_texts; // in their places for good: m_index views them
+    /// in their places for good: m_index views them
+    std::deque<std::string> m_texts;
     std::unordered_map<std::string_view, std::uint32_t> m_index;
 };
 

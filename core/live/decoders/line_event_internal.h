@@ -14,7 +14,8 @@
 namespace trainyard::live {
 
 enum class LineEventKind : std::uint8_t {
-    Unknown, // of a later version: left out
+    /// of a later version: left out
+    Unknown,
     Hello,
     Arguments,
     Group,
@@ -45,8 +46,10 @@ template <class T> struct LineColumn {
 
 struct LineEvent {
     LineEventKind kind = LineEventKind::Unknown;
-    bool hasEvent = false; // it has the key "event"
-    std::optional<int> rank; // -1: null, nobody's
+    /// it has the key "event"
+    bool hasEvent = false;
+    /// -1: null, nobody's
+    std::optional<int> rank;
     std::optional<std::string_view> host;
     std::string_view format, run, gpu, unit, where, stream, description;
     std::int64_t version = 0, worldSize = 0, device = 0, streamNumber = 0;
@@ -55,7 +58,8 @@ struct LineEvent {
     /// A missing one of a column (null) is kNoMoment.
     LineColumn<std::int64_t> number, start, end, duration, launched, sequence, step, at;
     LineColumn<double> value, bytes;
-    std::vector<std::int64_t> ranks; // of a group
+    /// of a group
+    std::vector<std::int64_t> ranks;
     std::vector<std::pair<std::string_view, std::string>> arguments;
 
     /// How many events the line has: the length of its columns. Empty where columns differ.

@@ -17,7 +17,8 @@ public:
     LineParser(const LineParser &) = delete;
     LineParser &operator=(const LineParser &) = delete;
 
-    static constexpr std::size_t kPadding = 64; // bytes that are readable behind the text
+    /// bytes that are readable behind the text
+    static constexpr std::size_t kPadding = 64;
     /// One JSON object, nothing behind it. Empty where it was read; else what is wrong, a few words that do not end.
     [[nodiscard]] const char *parse(const char *text, std::size_t size, LineEvent &event);
 

@@ -15,7 +15,8 @@ namespace trainyard::live {
 
 class LineSplitter {
 public:
-    static constexpr std::size_t kPadding = 64; // bytes behind a line that may be read
+    /// bytes behind a line that may be read
+    static constexpr std::size_t kPadding = 64;
 
     /// Of unfinished lines longer than kFree, all splitters together; beyond it lines are dropped as too long.
     static constexpr std::int64_t kMostOfAll = std::int64_t(256) << 20;
@@ -107,12 +108,14 @@ private:
         m_counted = now;
     }
 
-    static constexpr std::size_t kKept = std::size_t(256) << 10; // room that stays for the next line
+    /// room that stays for the next line
+    static constexpr std::size_t kKept = std::size_t(256) << 10;
     std::size_t m_most;
     std::string m_held;
     bool m_isSkipping = false;
     std::int64_t m_longLines = 0;
-    std::int64_t m_counted = 0; // of s_all
+    /// of s_all
+    std::int64_t m_counted = 0;
     static inline std::atomic<std::int64_t> s_all = 0;
 };
 

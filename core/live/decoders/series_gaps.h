@@ -18,14 +18,19 @@ public:
     [[nodiscard]] Moment newest() const { return m_newest; }
     [[nodiscard]] std::int64_t gaps() const { return m_gaps; }
 
-    static constexpr double kApart = 2.5; // times the usual distance of its samples
-    static constexpr int kSameAgain = 3; // equal distances that are wider: it is told less often now
+    /// times the usual distance of its samples
+    static constexpr double kApart = 2.5;
+    /// equal distances that are wider: it is told less often now
+    static constexpr int kSameAgain = 3;
 
 private:
     struct Known {
-        Moment last = 0; // Unix ns
-        Moment usual = 0; // distance of its samples; 0: not known yet
-        Moment wide = 0; // of the latest that were wider alike
+        /// Unix ns
+        Moment last = 0;
+        /// distance of its samples; 0: not known yet
+        Moment usual = 0;
+        /// of the latest that were wider alike
+        Moment wide = 0;
         int wides = 0;
     };
     std::unordered_map<std::string, Known> m_known;

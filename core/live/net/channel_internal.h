@@ -78,7 +78,8 @@ public:
     }
 
 private:
-    std::string m_gathered; // of the write that is under way
+    /// of the write that is under way
+    std::string m_gathered;
 };
 
 /// TCP below TLS.
@@ -94,17 +95,20 @@ public:
 
     void read(asio::mutable_buffer buffer, IoDone done);
     void write(asio::const_buffer buffer, IoDone done);
-    void setBytesPerSecond(std::int64_t bytes); // 0: as fast as they come
+    /// 0: as fast as they come
+    void setBytesPerSecond(std::int64_t bytes);
     void close();
 
 private:
-    [[nodiscard]] std::chrono::nanoseconds pause(); // until it may read again
+    /// until it may read again
+    [[nodiscard]] std::chrono::nanoseconds pause();
 
     executor_type m_executor;
     Tcp::socket m_socket;
     asio::steady_timer m_pause;
     std::int64_t m_bytesPerSecond = 0;
-    double m_budget = 0; // bytes that it may read now
+    /// bytes that it may read now
+    double m_budget = 0;
     std::chrono::steady_clock::time_point m_counted {};
 };
 
@@ -137,10 +141,12 @@ public:
     asio::awaitable<void> finish(double seconds);
     /// Nothing more will be written; reading goes on. With TLS, whose farewell goes both ways, it is closed.
     void shutDown();
-    void close(); // now
+    /// now
+    void close();
 
 private:
-    [[nodiscard]] IoDone named(IoDone done); // with the deadline's fault in place of that of a closed socket
+    /// with the deadline's fault in place of that of a closed socket
+    [[nodiscard]] IoDone named(IoDone done);
 
     Pipe m_pipe;
     TlsContextPtr m_context;

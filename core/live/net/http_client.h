@@ -13,17 +13,23 @@
 namespace trainyard::live::net {
 
 struct HttpRequest {
-    std::string method = "GET", target; // "/api/v1/query?query=up"
-    std::map<std::string, std::string> headers; // beside those of the settings
+    /// "/api/v1/query?query=up"
+    std::string method = "GET", target;
+    /// beside those of the settings
+    std::map<std::string, std::string> headers;
     std::string body;
     double secondsAtMost = 30;
-    std::size_t bytesAtMost = std::size_t(256) << 20; // of the answer, unpacked
+    /// of the answer, unpacked
+    std::size_t bytesAtMost = std::size_t(256) << 20;
 };
 struct HttpAnswer {
     int status = 0;
-    std::map<std::string, std::string> headers; // names in lower case
-    std::string body; // unpacked
-    double seconds = 0; // from sending to the last byte
+    /// names in lower case
+    std::map<std::string, std::string> headers;
+    /// unpacked
+    std::string body;
+    /// from sending to the last byte
+    double seconds = 0;
 };
 using HttpDone = std::function<void(Expected<HttpAnswer> answer)>;
 
@@ -31,7 +37,8 @@ class HttpClient {
 public:
     /// host, port, path prefix and TLS of the address; credentials, headers and CA of the settings.
     HttpClient(Loop &loop, const Address &address, const SourceSettings &settings);
-    ~HttpClient(); // no done is called afterwards
+    /// no done is called afterwards
+    ~HttpClient();
     /// One at a time. Errors: CannotRead with host, port and why: no such host, refused, timed out, TLS (what of the
     /// certificate), too long, not HTTP. A status of 400 and more is an answer.
     void ask(HttpRequest request, HttpDone done);

@@ -11,11 +11,13 @@ namespace trainyard::live::net {
 class Loop {
 public:
     Loop();
-    ~Loop(); // ends what is under way, without waiting for a peer, and joins the thread
+    /// ends what is under way, without waiting for a peer, and joins the thread
+    ~Loop();
     Loop(const Loop &) = delete;
     Loop &operator=(const Loop &) = delete;
 
-    void post(std::function<void()> work); // any thread; runs on the loop's
+    /// any thread; runs on the loop's
+    void post(std::function<void()> work);
     /// Posts and waits until it ran; not from the loop's thread.
     void call(const std::function<void()> &work);
     [[nodiscard]] bool isOnThread() const;
@@ -23,7 +25,8 @@ public:
     /// nothing.
     [[nodiscard]] std::function<void(std::function<void()>)> poster() const;
 
-    struct Private; // io_context: loop_internal.h
+    /// io_context: loop_internal.h
+    struct Private;
     [[nodiscard]] Private &inside() { return *d; }
 
 private:

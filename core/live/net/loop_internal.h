@@ -35,7 +35,8 @@ using ErrorCodeOfSystem = boost::system::error_code;
 /// The way to the loop from threads that may outlive it.
 struct LoopGate {
     std::mutex mutex;
-    asio::io_context *io = nullptr; // none: the loop has ended
+    /// none: the loop has ended
+    asio::io_context *io = nullptr;
     void post(std::function<void()> work);
 };
 
@@ -47,7 +48,8 @@ struct Loop::Private {
     asio::executor_work_guard<asio::io_context::executor_type> stays { io.get_executor() };
     std::shared_ptr<LoopGate> gate = std::make_shared<LoopGate>();
     std::thread thread;
-    std::map<std::uint64_t, Resolved> lookUps; // under way: what they hold ends with the loop, not with their thread
+    /// under way: what they hold ends with the loop, not with their thread
+    std::map<std::uint64_t, Resolved> lookUps;
     std::uint64_t lookUpsBegun = 0;
 };
 

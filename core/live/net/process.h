@@ -23,7 +23,8 @@ public:
         Loop &loop, const std::string &command, ProcessEvents events);
     /// While it does not read, the command waits as soon as its pipe is full.
     void setReading(bool reads);
-    ~Process(); // TERM to its group, KILL after 2 s; no events afterwards
+    /// TERM to its group, KILL after 2 s; no events afterwards
+    ~Process();
 
 private:
     struct Private;

@@ -16,9 +16,12 @@
 namespace trainyard::live::net {
 
 struct ServerRequest {
-    std::string method, target, body; // body unpacked
-    std::map<std::string, std::string> headers; // names in lower case
-    std::string peer; // "10.0.0.7:51724"
+    /// body unpacked
+    std::string method, target, body;
+    /// names in lower case
+    std::map<std::string, std::string> headers;
+    /// "10.0.0.7:51724"
+    std::string peer;
 };
 struct ServerAnswer {
     int status = 200;
@@ -33,15 +36,20 @@ struct ServerEvents {
     std::function<void(std::uint64_t connection, const std::string &peer, bool isWebSocket)> opened;
     std::function<void(std::uint64_t connection, std::string_view bytes)> bytes;
     std::function<void(std::uint64_t connection, const std::string &why)> closed;
-    std::function<void(const std::string &peer, const std::string &why)> refused; // a peer that was turned away
+    /// a peer that was turned away
+    std::function<void(const std::string &peer, const std::string &why)> refused;
 };
 
 struct ServerLimits {
     std::size_t connections = 4'096, connectionsOfOneHost = 1'024, newPerSecond = 500;
-    std::size_t bodyBytes = std::size_t(16) << 20; // unpacked, and of one WebSocket message
-    double headSeconds = 10; // until a request's head or a hello is whole
-    double bodySeconds = 60, idleSeconds = 300; // idle: of HTTP that is kept alive; streams may be silent
-    std::int64_t bytesPerSecond = std::int64_t(512) << 20; // of one connection
+    /// unpacked, and of one WebSocket message
+    std::size_t bodyBytes = std::size_t(16) << 20;
+    /// until a request's head or a hello is whole
+    double headSeconds = 10;
+    /// idle: of HTTP that is kept alive; streams may be silent
+    double bodySeconds = 60, idleSeconds = 300;
+    /// of one connection
+    std::int64_t bytesPerSecond = std::int64_t(512) << 20;
 };
 
 class Server {
@@ -50,13 +58,16 @@ public:
     /// BadValue: beyond loopback without a token, TLS files that cannot be used.
     [[nodiscard]] static Expected<std::unique_ptr<Server>> listen(Loop &loop, const Address &address,
         const SourceSettings &settings, ServerEvents events, ServerLimits limits = {});
-    ~Server(); // closes all; no events afterwards
+    /// closes all; no events afterwards
+    ~Server();
     [[nodiscard]] std::uint16_t port() const;
     [[nodiscard]] std::size_t connections() const;
     /// To a stream; false: more than 16 MiB wait for this peer, and these bytes are not taken.
     [[nodiscard]] bool send(std::uint64_t connection, std::string_view bytes);
-    void close(std::uint64_t connection, const std::string &why); // WebSocket: with the reason
-    void setReading(bool reads); // of all streams
+    /// WebSocket: with the reason
+    void close(std::uint64_t connection, const std::string &why);
+    /// of all streams
+    void setReading(bool reads);
 
 private:
     struct Private;

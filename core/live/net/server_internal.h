@@ -18,15 +18,18 @@
 
 namespace trainyard::live::net {
 
-inline constexpr std::size_t kMostHello = std::size_t(64) << 10; // bytes
-inline constexpr double kFarewellSeconds = 2; // for what a peer still sends or reads
+/// bytes
+inline constexpr std::size_t kMostHello = std::size_t(64) << 10;
+/// for what a peer still sends or reads
+inline constexpr double kFarewellSeconds = 2;
 
 /// How a stream is written and ended: lines or WebSocket.
 class StreamWriter {
 public:
     virtual ~StreamWriter() = default;
     virtual asio::awaitable<ErrorCodeOfSystem> write(std::string bytes) = 0;
-    virtual asio::awaitable<void> end(std::string why) = 0; // tells the peer, then the reader finds the end
+    /// tells the peer, then the reader finds the end
+    virtual asio::awaitable<void> end(std::string why) = 0;
 };
 
 struct ServerConnection {
@@ -36,17 +39,25 @@ struct ServerConnection {
     }
     std::uint64_t number = 0;
     Channel channel;
-    std::string peer; // "10.0.0.7:51724"
+    /// "10.0.0.7:51724"
+    std::string peer;
     asio::ip::address address;
-    bool hasToken = false; // shown, or none is needed
-    bool isOpen = false; // a stream that was told to be open
-    bool isInTheClear = false; // where TLS is expected: to be turned away
-    bool isEnding = false; // what still comes is forgotten
+    /// shown, or none is needed
+    bool hasToken = false;
+    /// a stream that was told to be open
+    bool isOpen = false;
+    /// where TLS is expected: to be turned away
+    bool isInTheClear = false;
+    /// what still comes is forgotten
+    bool isEnding = false;
     bool isWriting = false;
-    std::string why; // of its end
-    std::shared_ptr<StreamWriter> writer; // of a stream
+    /// of its end
+    std::string why;
+    /// of a stream
+    std::shared_ptr<StreamWriter> writer;
     std::deque<std::string> outgoing;
-    std::size_t waiting = 0; // bytes of outgoing
+    /// bytes of outgoing
+    std::size_t waiting = 0;
 };
 using ConnectionPtr = std::shared_ptr<ServerConnection>;
 
@@ -56,16 +67,20 @@ struct ServerInside : std::enable_shared_from_this<ServerInside> {
     Loop &loop;
     ServerEvents events;
     ServerLimits limits;
-    std::string token; // empty: none is needed
-    TlsContextPtr tls; // none: TLS is not spoken
+    /// empty: none is needed
+    std::string token;
+    /// none: TLS is not spoken
+    TlsContextPtr tls;
     Tcp::acceptor acceptor;
-    asio::steady_timer readGate; // expires never; cancelled when reading goes on
+    /// expires never; cancelled when reading goes on
+    asio::steady_timer readGate;
     bool reads = true;
     bool isClosed = false;
     std::map<std::uint64_t, ConnectionPtr> connections;
     std::map<asio::ip::address, std::size_t> ofHost;
     std::uint64_t begun = 0;
-    std::size_t bodyBytes = 0; // of all bodies that are being read or answered
+    /// of all bodies that are being read or answered
+    std::size_t bodyBytes = 0;
 
     asio::awaitable<void> acceptAll();
     asio::awaitable<void> serve(ConnectionPtr connection);
@@ -87,7 +102,8 @@ using ServerPtr = std::shared_ptr<ServerInside>;
 /// Reads of streams: small buffers that grow with what comes at once.
 class GrowingBuffer {
 public:
-    [[nodiscard]] asio::mutable_buffer space(); // larger where it was filled before
+    /// larger where it was filled before
+    [[nodiscard]] asio::mutable_buffer space();
     [[nodiscard]] std::string_view taken(std::size_t bytes);
 
 private:

@@ -14,17 +14,21 @@ namespace trainyard::live::net {
 
 struct StreamEvents {
     std::function<void()> opened;
-    std::function<void(std::string_view bytes)> bytes; // of WebSocket: whole messages, a line feed behind each
-    std::function<void(const Error &why)> closed; // once, also where it never opened; the last call
+    /// of WebSocket: whole messages, a line feed behind each
+    std::function<void(std::string_view bytes)> bytes;
+    /// once, also where it never opened; the last call
+    std::function<void(const Error &why)> closed;
 };
 
 class StreamClient {
 public:
     StreamClient(Loop &loop, const Address &address, const SourceSettings &settings, StreamEvents events);
-    ~StreamClient(); // closes it, without a call
+    /// closes it, without a call
+    ~StreamClient();
     /// Queued; false: more than `queueBytes` wait already, and these are not taken.
     [[nodiscard]] bool send(std::string bytes);
-    [[nodiscard]] std::size_t waiting() const; // bytes queued
+    /// bytes queued
+    [[nodiscard]] std::size_t waiting() const;
     /// Ends it as it should be once all that waits is sent, within 10 s; `closed` follows.
     void finish();
     static constexpr std::size_t queueBytes = std::size_t(16) << 20;

@@ -12,8 +12,10 @@
 namespace trainyard::live::net {
 
 struct UnpackLimits {
-    std::size_t bytes = std::size_t(16) << 20; // unpacked
-    std::size_t ratio = 200; // times the packed size; small bodies may grow to 1 MiB whatever they were
+    /// unpacked
+    std::size_t bytes = std::size_t(16) << 20;
+    /// times the packed size; small bodies may grow to 1 MiB whatever they were
+    std::size_t ratio = 200;
 };
 
 /// `encoding`: gzip, x-gzip, deflate (with zlib's frame or, as some servers send it, without) or identity; "" is

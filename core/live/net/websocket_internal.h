@@ -23,10 +23,13 @@ public:
     /// Errors: CannotRead with what the server answered instead; `where` of them is empty.
     asio::awaitable<Expected<void>> ask(std::string host, std::string target, std::string token);
 
-    asio::awaitable<std::size_t> read(asio::mutable_buffer buffer, ErrorCodeOfSystem &fault); // of one message, or less
+    /// of one message, or less
+    asio::awaitable<std::size_t> read(asio::mutable_buffer buffer, ErrorCodeOfSystem &fault);
     [[nodiscard]] bool isMessageDone() const;
-    asio::awaitable<ErrorCodeOfSystem> write(std::string message); // as text
-    asio::awaitable<void> close(std::string why); // empty: as it should be; else "policy violation" with why
+    /// as text
+    asio::awaitable<ErrorCodeOfSystem> write(std::string message);
+    /// empty: as it should be; else "policy violation" with why
+    asio::awaitable<void> close(std::string why);
     [[nodiscard]] bool isOpen() const;
     /// Why a read or a write failed, with what the peer said.
     [[nodiscard]] std::string reasonOf(const ErrorCodeOfSystem &fault) const;

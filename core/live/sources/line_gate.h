@@ -34,8 +34,10 @@ public:
     }
 
 private:
-    bool m_isInside = false; // of a line that passes
-    bool m_isTorn = false; // the beginning of the line now was let go
+    /// of a line that passes
+    bool m_isInside = false;
+    /// the beginning of the line now was let go
+    bool m_isTorn = false;
 };
 
 } // namespace trainyard::live

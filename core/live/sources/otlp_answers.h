@@ -15,7 +15,8 @@ using OtlpAnswer = std::function<void(net::ServerAnswer)>;
 
 struct OtlpRequest {
     bool isJson = false;
-    std::optional<net::ServerAnswer> refusal; // what to answer where it is none
+    /// what to answer where it is none
+    std::optional<net::ServerAnswer> refusal;
 };
 [[nodiscard]] OtlpRequest readOtlpRequest(const net::ServerRequest &request);
 

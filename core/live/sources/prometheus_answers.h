@@ -19,6 +19,7 @@ namespace trainyard::live::prometheus {
 [[nodiscard]] bool isWebPage(std::string_view body);
 /// "Sun, 06 Nov 1994 08:49:37 GMT" as Unix ns.
 [[nodiscard]] std::optional<Moment> httpDate(const std::string &text);
-[[nodiscard]] std::string clockText(Moment moment); // "08:49:37 UTC"
+/// "08:49:37 UTC"
+[[nodiscard]] std::string clockText(Moment moment);
 
 } // namespace trainyard::live::prometheus

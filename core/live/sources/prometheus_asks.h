@@ -22,7 +22,8 @@ namespace trainyard::live::prometheus {
 [[nodiscard]] std::string selectorOf(const std::vector<std::string> &names);
 
 struct Window { // from < t <= to
-    Moment from = 0, to = 0; // Unix ns
+    /// Unix ns
+    Moment from = 0, to = 0;
     bool operator==(const Window &) const = default;
 };
 /// The next piece of what is wanted: at most `most` seconds from its beginning.

@@ -23,23 +23,31 @@ public:
     [[nodiscard]] bool isPaused() const { return m_isPaused; }
     void setClients(int clients);
     void countTry();
-    void forgetTries(); // a connection came about
+    /// a connection came about
+    void forgetTries();
     [[nodiscard]] std::int64_t tries() const { return m_status.tries; }
-    void hear(std::size_t bytes, int batches = 0); // makes it live
-    void drop(std::size_t bytes); // by the source itself: what a full queue drops, the sink counts
+    /// makes it live
+    void hear(std::size_t bytes, int batches = 0);
+    /// by the source itself: what a full queue drops, the sink counts
+    void drop(std::size_t bytes);
     void refuseClient(const std::string &note);
-    void note(const std::string &text); // once each, the latest 20
-    void stop(); // nothing is told any more, until set()
+    /// once each, the latest 20
+    void note(const std::string &text);
+    /// nothing is told any more, until set()
+    void stop();
 
 private:
-    void changed(); // soon
-    void tell(); // now
+    /// soon
+    void changed();
+    /// now
+    void tell();
 
     SourceSink &m_sink;
     net::Timer m_soon;
     SourceStatus m_status;
     bool m_isPaused = false;
-    SourceState m_behind = SourceState::Idle; // a pause: the state that it would have
+    /// a pause: the state that it would have
+    SourceState m_behind = SourceState::Idle;
     std::string m_reasonBehind;
 };
 

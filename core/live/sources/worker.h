@@ -25,7 +25,8 @@ public:
 
     // Of the network thread
     void start();
-    void stop(); // no call into the sink afterwards
+    /// no call into the sink afterwards
+    void stop();
     void setPaused(bool isPaused);
     void retryNow();
     void refuse(const Error &why);
@@ -33,7 +34,8 @@ public:
 protected:
     /// On its thread, once. Must not throw but for memory.
     virtual void run() = 0;
-    [[nodiscard]] virtual const char *pauseMeans() const = 0; // "it goes on where it was"
+    /// "it goes on where it was"
+    [[nodiscard]] virtual const char *pauseMeans() const = 0;
 
     using Milliseconds = std::chrono::milliseconds;
     /// Wakes earlier when it is stopped or paused, or asked to try now. While it is paused it waits for the end of
@@ -48,10 +50,13 @@ protected:
         return !m_stop.stop_requested();
     }
     void become(SourceState state, const std::string &reason);
-    void note(std::size_t place, const std::string &text); // in place of what was noted there
+    /// in place of what was noted there
+    void note(std::size_t place, const std::string &text);
     [[nodiscard]] bool isPaused() const;
-    [[nodiscard]] SourceState state() const; // but for pauses
-    [[nodiscard]] bool takeRetry(); // whether it was asked to try now
+    /// but for pauses
+    [[nodiscard]] SourceState state() const;
+    /// whether it was asked to try now
+    [[nodiscard]] bool takeRetry();
     [[nodiscard]] std::stop_token stopToken() const { return m_stop.get_token(); }
     [[nodiscard]] const std::string &path() const { return m_path; }
 
@@ -65,7 +70,8 @@ private:
     std::condition_variable m_wake;
     std::stop_source m_stop;
     bool m_isPaused = false, m_isAsked = false;
-    SourceStatus m_status; // as told
+    /// as told
+    SourceStatus m_status;
     SourceState m_state = SourceState::Idle;
     std::string m_reason;
 };

@@ -9,8 +9,10 @@
 
 namespace trainyard::live {
 
-inline constexpr std::int64_t kMostStep = std::int64_t(1) << 53; // number of a step; doubles hold it
-inline constexpr Moment kLatestUnix = 4'000'000'000'000'000'000; // the year 2096
+/// number of a step; doubles hold it
+inline constexpr std::int64_t kMostStep = std::int64_t(1) << 53;
+/// the year 2096
+inline constexpr Moment kLatestUnix = 4'000'000'000'000'000'000;
 
 /// Nothing where it is before 1970 or behind that.
 [[nodiscard]] inline std::optional<Moment> unixOf(Moment zero, Moment moment)

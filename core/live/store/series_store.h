@@ -22,13 +22,15 @@ public:
 
     /// With its zero; about so many points of all series together.
     void writeTo(Recording &recording, std::size_t points) const;
-    [[nodiscard]] std::int64_t thinned() const; // samples that stretches stand for
+    /// samples that stretches stand for
+    [[nodiscard]] std::int64_t thinned() const;
     [[nodiscard]] Moment latest() const { return m_latest; }
     [[nodiscard]] std::size_t bytes() const;
 
 private:
     struct Kept {
-        SampleSeries series; // without samples
+        /// without samples
+        SampleSeries series;
         ThinnedSeries samples;
     };
     StoreLimits m_limits;

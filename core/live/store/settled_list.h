@@ -87,7 +87,8 @@ public:
 
 private:
     static constexpr std::size_t kKept = 4'096;
-    std::vector<T> m_items; // from m_begin on in order
+    /// from m_begin on in order
+    std::vector<T> m_items;
     std::size_t m_begin = 0;
     std::vector<T> m_late;
 };

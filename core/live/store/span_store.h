@@ -34,7 +34,8 @@ struct StoredCollective {
     std::int64_t duration = 0, sequence = -1;
     double bytes = 0;
     std::uint32_t group = kNoIndex, operation = 0, stream = kNoIndex;
-    std::uint32_t span = kNoIndex; // name of its span on that stream, which has its times
+    /// name of its span on that stream, which has its times
+    std::uint32_t span = kNoIndex;
     bool operator==(const StoredCollective &) const = default;
     bool operator<(const StoredCollective &other) const
     {
@@ -44,19 +45,24 @@ struct StoredCollective {
 };
 
 struct StoredStream {
-    RecordedStream stream; // without spans
+    /// without spans
+    RecordedStream stream;
     SettledList<StoredSpan> spans;
 };
 
 struct StoredRank {
-    RankRecording rank; // without events
+    /// without events
+    RankRecording rank;
     StepHistory steps;
     std::deque<StoredStream> streams;
     std::map<std::tuple<std::string, bool, std::int64_t, std::int64_t>, std::uint32_t> streamIndex;
     SettledList<StoredCollective> collectives;
-    Moment horizon = std::numeric_limits<Moment>::min(); // what starts before it was let go
-    Moment heard = 0; // by this machine's clock
-    Moment latest = kNoMoment; // of what it told
+    /// what starts before it was let go
+    Moment horizon = std::numeric_limits<Moment>::min();
+    /// by this machine's clock
+    Moment heard = 0;
+    /// of what it told
+    Moment latest = kNoMoment;
 };
 
 class SpanStore {
@@ -121,13 +127,17 @@ private:
 
     StoreLimits m_limits;
     std::deque<StoredRank> m_ranks;
-    std::map<std::tuple<int, std::string, std::uint32_t>, std::uint32_t> m_rankIndex; // rank, host, source of rank -1
+    /// rank, host, source of rank -1
+    std::map<std::tuple<int, std::string, std::uint32_t>, std::uint32_t> m_rankIndex;
     std::unique_ptr<Interner> m_names;
     std::vector<CommunicatorGroup> m_groups;
-    std::unordered_multimap<std::size_t, std::uint32_t> m_groupIndex; // by a hash of name and ranks
+    /// by a hash of name and ranks
+    std::unordered_multimap<std::size_t, std::uint32_t> m_groupIndex;
     std::size_t m_groupRanks = 0;
-    std::vector<std::uint32_t> m_nameOf, m_groupOf; // of the batch that is taken
-    std::size_t m_unknownNames = 0, m_unknownGroups = 0; // since the tables were cleared
+    /// of the batch that is taken
+    std::vector<std::uint32_t> m_nameOf, m_groupOf;
+    /// since the tables were cleared
+    std::size_t m_unknownNames = 0, m_unknownGroups = 0;
     std::size_t m_spans = 0, m_collectives = 0, m_steps = 0, m_streams = 0;
     Moment m_latest = 0;
 };

@@ -15,14 +15,17 @@ class StepHistory {
 public:
     enum class Taken : std::uint8_t {
         Yes,
-        Again, // told before, equal
-        Superseded, // a later attempt told it, or one before it, already
+        /// told before, equal
+        Again,
+        /// a later attempt told it, or one before it, already
+        Superseded,
     };
     struct Answer {
         Taken taken = Taken::Yes;
         /// Another attempt begins with it: what lies between these moments belongs to the one before.
         std::optional<std::pair<Moment, Moment>> superseded;
-        std::int64_t wentBack = 0; // ns that the clock went back by, where that is more than `reorder`
+        /// ns that the clock went back by, where that is more than `reorder`
+        std::int64_t wentBack = 0;
     };
     Answer add(const RecordedStep &step, std::int64_t reorder);
 

@@ -10,8 +10,10 @@
 namespace trainyard::live {
 
 struct SeriesLimits {
-    std::size_t recent = 2'048, thinned = 2'048; // samples, points
-    std::int64_t reorder = 30'000'000'000; // ns
+    /// samples, points
+    std::size_t recent = 2'048, thinned = 2'048;
+    /// ns
+    std::int64_t reorder = 30'000'000'000;
 };
 
 class ThinnedSeries {
@@ -20,25 +22,30 @@ public:
 
     enum class Taken : std::uint8_t {
         Yes,
-        Again, // told before
-        Late // too late to be put in order
+        /// told before
+        Again,
+        /// too late to be put in order
+        Late
     };
     Taken add(Moment at, double value, const SeriesLimits &limits);
 
     [[nodiscard]] std::int64_t thinned() const { return m_thinned; } // samples that a stretch stands for
     [[nodiscard]] Moment latest() const { return m_at.empty() ? kNoMoment : m_at.back(); }
     [[nodiscard]] std::int64_t stretch() const { return m_width; }
-    void writeTo(SampleSeries &series, Moment zero) const; // points and samples, in order
+    /// points and samples, in order
+    void writeTo(SampleSeries &series, Moment zero) const;
     [[nodiscard]] std::size_t bytes() const;
 
 private:
     struct Point {
-        Moment at = kNoMoment; // kNoMoment: there is none
+        /// kNoMoment: there is none
+        Moment at = kNoMoment;
         double value = 0;
         bool operator==(const Point &) const = default;
     };
     struct Stretch {
-        std::int64_t number = 0; // × m_width is its begin
+        /// × m_width is its begin
+        std::int64_t number = 0;
         Point least, largest, none;
         [[nodiscard]] std::size_t points() const;
         void add(const Point &point);
@@ -48,13 +55,16 @@ private:
     void widen();
 
     bool m_isByStep;
-    std::vector<Moment> m_at; // the latest, in order, from m_begin on
+    /// the latest, in order, from m_begin on
+    std::vector<Moment> m_at;
     std::vector<double> m_value;
     std::size_t m_begin = 0;
     std::int64_t m_width;
-    std::vector<Stretch> m_stretches; // in order
+    /// in order
+    std::vector<Stretch> m_stretches;
     std::size_t m_points = 0;
-    Moment m_thinnedTo = kNoMoment; // the latest sample in a stretch
+    /// the latest sample in a stretch
+    Moment m_thinnedTo = kNoMoment;
     std::int64_t m_thinned = 0;
 };
 

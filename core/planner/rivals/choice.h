@@ -12,7 +12,8 @@
 namespace trainyard::rivals {
 
 struct Replicas { // equal ones of a stage
-    int site = 0; // of PlannerInput::sites
+    /// of PlannerInput::sites
+    int site = 0;
     int tensor = 1;
     int count = 0;
     bool operator==(const Replicas &) const = default;
@@ -27,15 +28,20 @@ struct ChosenStage {
 struct Choice {
     int microBatch = 1;
     int data = 1;
-    bool isBalanced = false; // replicas of a stage get micro-batches by their speed
+    /// replicas of a stage get micro-batches by their speed
+    bool isBalanced = false;
     std::vector<ChosenStage> stages;
-    double seconds = 0; // of an iteration, by the planner's own formula
-    double usd = 0; // of an iteration, likewise; 0 where it counts none
+    /// of an iteration, by the planner's own formula
+    double seconds = 0;
+    /// of an iteration, likewise; 0 where it counts none
+    double usd = 0;
 };
 
 struct ChoiceAsPlan {
-    PlanPtr plan; // null: no plan comes near
-    std::string lost; // what of the choice the plan does not say, one clause; empty: nothing
+    /// null: no plan comes near
+    PlanPtr plan;
+    /// what of the choice the plan does not say, one clause; empty: nothing
+    std::string lost;
 };
 
 /// The plan with the choice in it: schedule 1F1B, machines that the choice leaves out are not there, all else as it

@@ -17,15 +17,21 @@ namespace trainyard::rivals {
 
 /// What a planner that knows budgets is asked to keep; others do not know of it.
 struct Wishes {
-    bool wantsCheap = false; // least USD an iteration instead of least time
-    std::optional<double> mostUsd; // an iteration
-    std::optional<double> mostSeconds; // an iteration
+    /// least USD an iteration instead of least time
+    bool wantsCheap = false;
+    /// an iteration
+    std::optional<double> mostUsd;
+    /// an iteration
+    std::optional<double> mostSeconds;
 };
 
 struct Ranking {
-    std::vector<Choice> choices; // best first by its own formula, at most kMostChoices
-    std::size_t looked = 0; // combinations of what it decides
-    std::string rule; // what it went by, one sentence without a full stop
+    /// best first by its own formula, at most kMostChoices
+    std::vector<Choice> choices;
+    /// combinations of what it decides
+    std::size_t looked = 0;
+    /// what it went by, one sentence without a full stop
+    std::string rule;
 };
 inline constexpr std::size_t kMostChoices = 200;
 

@@ -16,23 +16,33 @@ namespace trainyard {
 
 enum class Rival : std::uint8_t { Sailor, Amp, Metis, FlashFlex };
 inline constexpr std::array kRivals { Rival::Sailor, Rival::Amp, Rival::Metis, Rival::FlashFlex };
-[[nodiscard]] const char *toString(Rival rival); // as people read it
+/// as people read it
+[[nodiscard]] const char *toString(Rival rival);
 
 /// What is asked of a planner. Sailor searches by it; the others' lists are put in order by it, as in Sailor's
 /// comparison with them.
 struct RivalWishes {
-    bool wantsCheap = false; // least USD an iteration instead of least time
-    std::optional<double> mostUsd; // an iteration, of the GPUs that are used and egress
-    std::optional<double> mostSeconds; // an iteration
+    /// least USD an iteration instead of least time
+    bool wantsCheap = false;
+    /// an iteration, of the GPUs that are used and egress
+    std::optional<double> mostUsd;
+    /// an iteration
+    std::optional<double> mostSeconds;
 };
 
 struct RivalAnswer {
-    PlanPtr plan; // null: it finds none
-    EvaluationPtr evaluation; // of that plan, Depth::Score
-    std::string why; // what it went by, what the plan does not say of its answer, or why it finds none
-    double predictedSeconds = 0; // an iteration by its own formula
-    std::size_t looked = 0; // combinations
-    std::size_t passedOver = 0; // that it ranks before this one and that cannot run or break a wish
+    /// null: it finds none
+    PlanPtr plan;
+    /// of that plan, Depth::Score
+    EvaluationPtr evaluation;
+    /// what it went by, what the plan does not say of its answer, or why it finds none
+    std::string why;
+    /// an iteration by its own formula
+    double predictedSeconds = 0;
+    /// combinations
+    std::size_t looked = 0;
+    /// that it ranks before this one and that cannot run or break a wish
+    std::size_t passedOver = 0;
 };
 
 /// Pure but for time; deterministic. Each of a planner's ranking is evaluated until one runs, at most kMostTried.

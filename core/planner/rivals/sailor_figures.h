@@ -11,9 +11,12 @@ namespace trainyard::rivals {
 [[nodiscard]] std::vector<int> sailorLayers(int layers, int stages);
 
 struct StageFigures { // of one stage and kind
-    int tensor = 0; // 0: no degree fits
-    double seconds = 0; // of a micro-batch
-    double gradients = 0; // bytes of one GPU
+    /// 0: no degree fits
+    int tensor = 0;
+    /// of a micro-batch
+    double seconds = 0;
+    /// bytes of one GPU
+    double gradients = 0;
 };
 
 /// The least tensor degree that fits, then doubled while that is at least 1.5 times as fast [F].

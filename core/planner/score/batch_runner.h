@@ -16,10 +16,14 @@
 namespace trainyard {
 
 struct Outcome {
-    bool isRun = false; // false: run() refuses the plan, cannot place it or build its schedule
-    bool isFeasible = false; // as Evaluation::feasible()
-    double seconds = 0; // iteration
-    double fill = 0; // of the fullest GPU; 0 where memory is not known
+    /// false: run() refuses the plan, cannot place it or build its schedule
+    bool isRun = false;
+    /// as Evaluation::feasible()
+    bool isFeasible = false;
+    /// iteration
+    double seconds = 0;
+    /// of the fullest GPU; 0 where memory is not known
+    double fill = 0;
     int gpusUsed = 0;
 };
 

@@ -65,7 +65,8 @@ private:
                 m_slots[place(known.key)] = known;
     }
 
-    std::vector<Slot> m_slots; // a power of two, at most half full
+    /// a power of two, at most half full
+    std::vector<Slot> m_slots;
     std::uint32_t m_size = 0;
 };
 

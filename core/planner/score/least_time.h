@@ -15,21 +15,29 @@ namespace trainyard {
 /// One virtual stage and one micro-batch.
 struct ChainStage {
     double forward = 0;
-    double gradient = 0; // without recomputation; with the weights' gradient, where it is not split off
-    double weightGradient = 0; // split off
-    double recompute = 0; // where it is done right before the gradient; 0 where that is not certain
+    /// without recomputation; with the weights' gradient, where it is not split off
+    double gradient = 0;
+    /// split off
+    double weightGradient = 0;
+    /// where it is done right before the gradient; 0 where that is not certain
+    double recompute = 0;
 };
 
 struct Chain {
     int devices = 1, chunks = 1, copies = 1;
     ChunkPlacement placement = ChunkPlacement::Loop;
-    bool forwardsFirst = false; // no device has a gradient before its last forward
-    bool recomputesLast = false; // the last virtual stage recomputes every micro-batch; else none but in forwardsFirst,
-                                 // where it spares one at most
-    std::vector<ChainStage> stages; // [virtual stage]
-    std::vector<double> there, back; // [virtual stage q]: from q to q + 1, and from q + 1 to q
-    std::span<const std::vector<int>> forwardsBefore; // [device][chunk]: before its first gradient; empty: not known
-    std::span<const int> kindOf; // [device]: equal ones have one number, counted from 0
+    /// no device has a gradient before its last forward
+    bool forwardsFirst = false;
+    /// the last virtual stage recomputes every micro-batch; else none but in forwardsFirst, where it spares one at most
+    bool recomputesLast = false;
+    /// [virtual stage]
+    std::vector<ChainStage> stages;
+    /// [virtual stage q]: from q to q + 1, and from q + 1 to q
+    std::vector<double> there, back;
+    /// [device][chunk]: before its first gradient; empty: not known
+    std::span<const std::vector<int>> forwardsBefore;
+    /// [device]: equal ones have one number, counted from 0
+    std::span<const int> kindOf;
 };
 
 class LeastTime {
@@ -49,8 +57,10 @@ private:
     };
     static void add(std::vector<Line> &lines, Line line);
 
-    std::vector<Line> m_forwards; // when all forwards have reached the end; empty where gradients come before
-    std::vector<std::vector<Line>> m_ends; // [kind], after that
+    /// when all forwards have reached the end; empty where gradients come before
+    std::vector<Line> m_forwards;
+    /// [kind], after that
+    std::vector<std::vector<Line>> m_ends;
     int m_copies = 1;
 };
 

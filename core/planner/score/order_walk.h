@@ -22,7 +22,8 @@ public:
     struct Count {
         std::int32_t whole = 0, kept = 0, waiting = 0;
     };
-    static constexpr std::uint32_t kNothing = ~std::uint32_t(0); // runs
+    /// runs
+    static constexpr std::uint32_t kNothing = ~std::uint32_t(0);
 
     explicit MemoryMoments(int chunks = 0)
         : m_chunks(std::size_t(chunks))
@@ -40,8 +41,10 @@ public:
 
 private:
     std::size_t m_chunks;
-    std::vector<Count> m_counts; // [moment][chunk]
-    std::vector<std::uint32_t> m_running; // [moment]
+    /// [moment][chunk]
+    std::vector<Count> m_counts;
+    /// [moment]
+    std::vector<std::uint32_t> m_running;
     bool m_hasOnlyKept = true;
 };
 
@@ -57,10 +60,14 @@ public:
 private:
     using Count = MemoryMoments::Count;
     struct Moment {
-        std::uint32_t counts = 0; // where they lie
-        std::int32_t sum = 0; // of all of them
-        std::uint64_t word = 0; // equal where they are, else most likely not
-        std::uint32_t next = kNone; // with the same operation running, in a ring
+        /// where they lie
+        std::uint32_t counts = 0;
+        /// of all of them
+        std::int32_t sum = 0;
+        /// equal where they are, else most likely not
+        std::uint64_t word = 0;
+        /// with the same operation running, in a ring
+        std::uint32_t next = kNone;
     };
     static constexpr std::uint32_t kNone = ~std::uint32_t(0);
 
@@ -71,11 +78,15 @@ private:
     void leaveOut(std::uint32_t &last);
 
     int m_chunks;
-    std::vector<Count> m_now; // [chunk]
-    Moment m_of; // what is now
-    std::vector<Count> m_counts; // of all moments, also of those that are outdone
+    /// [chunk]
+    std::vector<Count> m_now;
+    /// what is now
+    Moment m_of;
+    /// of all moments, also of those that are outdone
+    std::vector<Count> m_counts;
     std::vector<Moment> m_moments;
-    std::vector<std::uint32_t> m_last; // [running; nothing is the last one]: where it was met last
+    /// [running; nothing is the last one]: where it was met last
+    std::vector<std::uint32_t> m_last;
 };
 
 /// What the counted things of a device weigh, bytes, as its OpMemory has it.
@@ -88,12 +99,14 @@ public:
 private:
     struct Chunk {
         double whole = 0, kept = 0, waiting = 0;
-        std::uint32_t running = 0; // of its first operation; equal chunks share them
+        /// of its first operation; equal chunks share them
+        std::uint32_t running = 0;
     };
     [[nodiscard]] double running(std::uint32_t effect) const;
 
     std::vector<Chunk> m_chunks;
-    std::vector<double> m_running; // what operations add while they run
+    /// what operations add while they run
+    std::vector<double> m_running;
     std::uint32_t m_firstPair = 0;
 };
 

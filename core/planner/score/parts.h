@@ -21,51 +21,66 @@ namespace trainyard {
 
 /// Of times that are summed up before operations are rounded to whole nanoseconds, what the timeline has at least.
 inline constexpr double kOfRounded = 1 - 1e-6;
-inline constexpr std::int64_t kMostWalked = 65'536; // operations of an order that is made for a part
+/// operations of an order that is made for a part
+inline constexpr std::int64_t kMostWalked = 65'536;
 
 /// How many micro-batches an iteration has, all pipelines together.
 struct BatchPart {
-    std::uint16_t wrong = 0; // a reason; 0: nothing
+    /// a reason; 0: nothing
+    std::uint16_t wrong = 0;
     int microBatches = 1;
 };
 
 struct ShapePart {
     std::uint16_t wrong = 0;
-    bool isSimple = false; // workbench.h
+    /// workbench.h
+    bool isSimple = false;
     std::shared_ptr<const StackSpec> stack;
 };
 
 struct PlacesPart {
     std::uint16_t wrong = 0;
-    bool isAlone = true; // nothing else is open, and pipelines wait for nobody
-    Layout layout; // its chunks are the order's
-    int most = 1, fewest = 1; // micro-batches of a pipeline
+    /// nothing else is open, and pipelines wait for nobody
+    bool isAlone = true;
+    /// its chunks are the order's
+    Layout layout;
+    /// micro-batches of a pipeline
+    int most = 1, fewest = 1;
 };
 
 /// The layers of the stages and how they are worked on, whatever a micro-batch takes.
 struct OrderPart {
     std::uint16_t wrong = 0;
-    std::uint16_t wrongCount = 0; // where a pipeline has a number of micro-batches that the schedule does not take
+    /// where a pipeline has a number of micro-batches that the schedule does not take
+    std::uint16_t wrongCount = 0;
     const ScheduleTraits *schedule = nullptr;
-    bool isShared = false; // parts can be put together: each token of a micro-batch goes with all others, and no device
-                           // fills the memory that it has
-    std::vector<std::vector<StageChunk>> chunks; // [stage][chunk]
-    std::vector<int> firstOfKind; // stages; those of a kind follow each other
-    std::vector<int> kindOf; // [stage]
-    std::vector<std::vector<int>> forwardsBefore; // as Chain has it
+    /// parts can be put together: each token of a micro-batch goes with all others, and no device fills the memory that
+    /// it has
+    bool isShared = false;
+    /// [stage][chunk]
+    std::vector<std::vector<StageChunk>> chunks;
+    /// stages; those of a kind follow each other
+    std::vector<int> firstOfKind;
+    /// [stage]
+    std::vector<int> kindOf;
+    /// as Chain has it
+    std::vector<std::vector<int>> forwardsBefore;
 };
 
 /// The order itself, by the number of micro-batches.
 struct WalkPart {
     std::uint16_t wrong = 0;
-    bool isExact = false; // its moments are those of the order, else some that every order has
-    std::vector<MemoryMoments> moments; // [kind]
+    /// its moments are those of the order, else some that every order has
+    bool isExact = false;
+    /// [kind]
+    std::vector<MemoryMoments> moments;
 };
 
 /// What lies on a GPU of each kind of stage without any micro-batch, bytes.
 struct HeldPart {
     struct Kind {
-        std::int64_t peak = 0, beside = 0; // allocated, and beside any allocator
+        /// allocated, and beside any allocator
+        std::int64_t peak = 0, beside = 0;
         double capacity = 1;
     };
     std::vector<Kind> kinds;
@@ -83,24 +98,31 @@ struct KeptPart {
 /// What each kind of stage does at the end of an iteration.
 struct EndsPart {
     std::uint16_t wrong = 0;
-    ShardExchange exchange = ShardExchange::Once; // of shards: between or within operations their times go by it
+    /// of shards: between or within operations their times go by it
+    ShardExchange exchange = ShardExchange::Once;
     int zeroStage = 0;
-    std::vector<StageCosts> kinds; // without chunks
+    /// without chunks
+    std::vector<StageCosts> kinds;
 };
 
 /// One micro-batch on each kind of stage.
 struct WorkPart {
     FormPipeline form;
-    std::vector<HidingWork> formHiding, hiding; // [kind]: of whole stages, and of their chunks one by one
+    /// [kind]: of whole stages, and of their chunks one by one
+    std::vector<HidingWork> formHiding, hiding;
     LeastTime least;
-    double overhead = 0; // nanoseconds of an iteration
-    double computing = 0; // GPU-seconds at least of a micro-batch, all stages together
+    /// nanoseconds of an iteration
+    double overhead = 0;
+    /// GPU-seconds at least of a micro-batch, all stages together
+    double computing = 0;
 };
 
 /// For so many micro-batches.
 struct TimePart {
-    double form = 0; // seconds, without the end of the iteration
-    std::vector<double> ends; // of LeastTime
+    /// seconds, without the end of the iteration
+    double form = 0;
+    /// of LeastTime
+    std::vector<double> ends;
 };
 
 [[nodiscard]] BatchPart batchPart(const Plan &plan, Reasons &reasons);

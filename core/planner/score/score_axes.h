@@ -43,7 +43,8 @@ private:
     struct Term {
         std::size_t axis;
         std::uint64_t step;
-        const std::uint16_t *alike; // values that the part cannot tell apart have one number; nullptr: each its own
+        /// values that the part cannot tell apart have one number; nullptr: each its own
+        const std::uint16_t *alike;
     };
     void add(Part part, std::size_t axis, const std::uint16_t *alike);
     [[nodiscard]] const std::uint16_t *alikeOf(Part part, const Axis &axis, const Plan &base);
@@ -51,7 +52,8 @@ private:
     const SearchSpace &m_space;
     std::array<std::vector<Term>, kParts> m_terms;
     std::array<std::uint64_t, kParts> m_steps;
-    std::deque<std::vector<std::uint16_t>> m_alike; // stay where they are
+    /// stay where they are
+    std::deque<std::vector<std::uint16_t>> m_alike;
     bool m_isNumbered = true;
 };
 

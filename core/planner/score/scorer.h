@@ -18,32 +18,45 @@
 namespace trainyard {
 
 enum class ScoreState : std::uint8_t {
-    Refused, // it cannot be placed, shaped or run by its stack: whyNot() says why
-    TooLarge, // leastFill is above 1
-    Open, // run() has to decide
+    /// it cannot be placed, shaped or run by its stack: whyNot() says why
+    Refused,
+    /// leastFill is above 1
+    TooLarge,
+    /// run() has to decide
+    Open,
 };
 
-/// Of what is too large no time is told.
+/// Where the state is TooLarge, no time is given.
 struct Score {
     ScoreState state = ScoreState::Open;
     bool isFillExact = false;
-    std::uint16_t reason = 0; // index for reasonText(); 0: none
+    /// index for reasonText(); 0: none
+    std::uint16_t reason = 0;
     int gpusUsed = 0;
-    double leastSeconds = 0; // 0 where nothing is known
-    double estimate = 0; // seconds; 0 where nothing is known
-    double leastFill = 0; // of the fullest GPU: bytes / capacity
-    double leastComputing = 0; // GPU-seconds of an iteration in which GPUs compute; 0 where nothing is known
-    std::int64_t tasks = 0; // that could be simulated meanwhile, about; 0 where it comes from tables
+    /// 0 where nothing is known
+    double leastSeconds = 0;
+    /// seconds; 0 where nothing is known
+    double estimate = 0;
+    /// of the fullest GPU: bytes / capacity
+    double leastFill = 0;
+    /// GPU-seconds of an iteration in which GPUs compute; 0 where nothing is known
+    double leastComputing = 0;
+    /// that could be simulated meanwhile, about; 0 where it comes from tables
+    std::int64_t tasks = 0;
 };
 
 /// What a candidate is known to take at least.
 struct LeastWork {
-    double seconds = 0; // of an iteration; 0: nothing is known
-    int gpus = 1; // that it uses
-    double computing = 0; // GPU-seconds of an iteration in which they compute; 0: nothing is known
+    /// of an iteration; 0: nothing is known
+    double seconds = 0;
+    /// that it uses
+    int gpus = 1;
+    /// GPU-seconds of an iteration in which they compute; 0: nothing is known
+    double computing = 0;
 };
 
-/// That a plan uses, wherever it is placed: of replicas that are pinned to smaller tensor groups as if all were there.
+/// The fewest GPUs that the plan uses, wherever it is placed. Where replicas are pinned to smaller tensor groups, all
+/// count as if they were.
 [[nodiscard]] int leastGpusOf(const Plan &plan);
 
 /// Values of one kind that a scorer keeps; then it forgets all and begins anew.
@@ -58,8 +71,8 @@ public:
     Scorer &operator=(const Scorer &) = delete;
 
     [[nodiscard]] Score score(const Candidate &candidate);
-    /// Where tables do not apply, what its work alone takes at least: a bound without a placement, beside which score()
-    /// is dear. Seconds 0 where nothing is known.
+    /// For spaces without tables, a lower bound from the work alone. It needs no placement, so that it is far cheaper
+    /// than score(). Seconds 0 where nothing is known.
     [[nodiscard]] LeastWork leastWork(const Candidate &candidate);
     /// Of candidates numbered [first, first + scores.size()), the last axes varying fastest.
     void scoreRange(std::uint64_t first, std::span<Score> scores);

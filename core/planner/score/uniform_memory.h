@@ -13,9 +13,11 @@
 namespace trainyard {
 
 struct UniformFill {
-    bool isKnown = false; // false: run() has to say
+    /// false: run() has to say
+    bool isKnown = false;
     bool fits = false;
-    double fill = 0; // of the fullest GPU
+    /// of the fullest GPU
+    double fill = 0;
 };
 
 /// But for what memory has no say in.
@@ -34,9 +36,11 @@ private:
     };
     [[nodiscard]] std::vector<Held> walk(const UniformFrame &frame, const PlainWork &work, bool isRecomputing) const;
 
-    std::vector<std::vector<ChunkMemory>> m_chunks; // [kind], of the plan at hand
+    /// [kind], of the plan at hand
+    std::vector<std::vector<ChunkMemory>> m_chunks;
     PartTable<std::vector<Held>> m_held;
-    std::size_t m_kept = 0; // entries of all
+    /// entries of all
+    std::size_t m_kept = 0;
 };
 
 } // namespace trainyard

@@ -24,17 +24,24 @@ extern const std::array<bool (*)(const Plan &), 8> kNeverPlain;
 
 struct UniformFrame {
     bool isUniform = false;
-    bool isRefused = false; // nothing can be placed: run() would not run it
+    /// nothing can be placed: run() would not run it
+    bool isRefused = false;
     Layout layout;
-    std::vector<std::uint16_t> kindOf; // [stage]
-    std::vector<std::uint16_t> firstOf; // [kind]: its first stage
+    /// [stage]
+    std::vector<std::uint16_t> kindOf;
+    /// [kind]: its first stage
+    std::vector<std::uint16_t> firstOf;
     /// Of the boundaries between virtual stages: 0 where both lie on one device or it ends a chain, else 1 + its kind.
-    std::vector<std::uint16_t> boundaryKind; // [virtual stage q]
-    std::vector<std::array<int, 2>> boundaryOf; // [kind]: stages that one lies between
+    /// [virtual stage q]
+    std::vector<std::uint16_t> boundaryKind;
+    /// [kind]: stages that one lies between
+    std::vector<std::array<int, 2>> boundaryOf;
     /// [kind][chunk], where shards are exchanged once a run of micro-batches (ShardExchange::InRuns); else empty.
     std::vector<std::vector<ChunkRuns>> runs;
-    std::vector<int> microBatches; // [class]
-    std::uint64_t familyPrint = 0; // of all that the topology depends on but the number of micro-batches
+    /// [class]
+    std::vector<int> microBatches;
+    /// of all that the topology depends on but the number of micro-batches
+    std::uint64_t familyPrint = 0;
 
     /// What a frame does not depend on beside `inRuns`; with PartAxes.
     static constexpr std::array<std::string_view, 3> kIgnored { "parallelism.zero_stage",
@@ -48,12 +55,17 @@ struct UniformFrame {
 
 /// What the iteration of a uniform plan takes, by kinds. Kept between calls, so that little is allocated.
 struct UniformTimes {
-    std::vector<OpTimes> ops; // [kind * chunks + chunk]
-    std::vector<Nanoseconds> pairs; // [(kind * chunks + forward's) * chunks + backward's]; empty: nothing is paired
-    std::vector<SyncAndStepTimes> syncAndStep; // [kind]
-    std::vector<BoundaryTimes> boundaries; // [boundary kind]
+    /// [kind * chunks + chunk]
+    std::vector<OpTimes> ops;
+    /// [(kind * chunks + forward's) * chunks + backward's]; empty: nothing is paired
+    std::vector<Nanoseconds> pairs;
+    /// [kind]
+    std::vector<SyncAndStepTimes> syncAndStep;
+    /// [boundary kind]
+    std::vector<BoundaryTimes> boundaries;
     Nanoseconds overhead = 0;
-    double longest = 0, ends = 0; // bounds: of an operation or boundary, and of what follows on a stage
+    /// bounds: of an operation or boundary, and of what follows on a stage
+    double longest = 0, ends = 0;
 
     // What tasks are made of, one number each; the first is 0. Filled by list().
     std::vector<Nanoseconds> durations, lags;
@@ -63,9 +75,11 @@ struct UniformTimes {
     /// False where the iteration might be longer than a timeline.
     [[nodiscard]] bool areShort(const Workload &workload, const UniformFrame &frame) const;
     // Places in the lists
-    static constexpr std::uint32_t kParts = 5; // of an operation: forward, backward, input and weight gradient, again
+    /// of an operation: forward, backward, input and weight gradient, again
+    static constexpr std::uint32_t kParts = 5;
     [[nodiscard]] static std::uint32_t opAt(std::size_t op) { return std::uint32_t(1 + kParts * op); }
-    static constexpr std::uint32_t kEndParts = 3; // of what comes after: reduction, step, gather
+    /// of what comes after: reduction, step, gather
+    static constexpr std::uint32_t kEndParts = 3;
 };
 
 /// By the coster of real plans.

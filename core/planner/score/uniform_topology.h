@@ -21,11 +21,16 @@ namespace trainyard {
 
 /// The order of work as memory sees it: moments that repeat are left out (short_order.h).
 struct PlainWork {
-    Program order; // of the stages of the first class, then of the next; at most two
-    std::vector<std::uint16_t> likeOf; // [i]: the first of its kind with the same order
-    std::vector<std::vector<std::uint16_t>> effects; // [i]: of each operation, as OpMemory numbers them
-    bool pairs = false; // it has operations that are pairs
-    std::uint64_t number = 0; // of this order on stages of these kinds, however many micro-batches it was made for
+    /// of the stages of the first class, then of the next; at most two
+    Program order;
+    /// [i]: the first of its kind with the same order
+    std::vector<std::uint16_t> likeOf;
+    /// [i]: of each operation, as OpMemory numbers them
+    std::vector<std::vector<std::uint16_t>> effects;
+    /// it has operations that are pairs
+    bool pairs = false;
+    /// of this order on stages of these kinds, however many micro-batches it was made for
+    std::uint64_t number = 0;
 };
 
 /// One a thread; it keeps families.
@@ -34,7 +39,8 @@ public:
     struct Made {
         /// Times and lags are places in UniformTimes::durations and ::lags. Nothing where run() has to do it.
         std::optional<LaneSteps> steps;
-        bool isRefused = false; // the schedule cannot be built: run() would not run it
+        /// the schedule cannot be built: run() would not run it
+        bool isRefused = false;
     };
     [[nodiscard]] Made topology(const Workload &workload, const UniformFrame &frame);
     /// Of a frame whose schedule can be built.
@@ -43,12 +49,14 @@ public:
 
 private:
     struct Family {
-        std::optional<LaneSteps> shortest, next; // next empty: they are no family
+        /// next empty: they are no family
+        std::optional<LaneSteps> shortest, next;
     };
     [[nodiscard]] const Family &family(const Workload &workload, const UniformFrame &frame);
 
     PartTable<Family> m_families;
-    PartTable<std::optional<PlainWork>> m_familyWork; // of every number of micro-batches; empty: they differ
+    /// of every number of micro-batches; empty: they differ
+    PartTable<std::optional<PlainWork>> m_familyWork;
     PartTable<PlainWork> m_work;
 };
 

@@ -12,10 +12,13 @@
 namespace trainyard {
 
 struct UntabledScore {
-    std::string wrong; // empty: nothing that is certain
+    /// empty: nothing that is certain
+    std::string wrong;
     int gpusUsed = 0;
-    double leastSeconds = 0, estimate = 0, leastFill = 0; // 0: nothing known
-    std::int64_t tasks = 0; // that could be simulated meanwhile, about, in a single pass
+    /// 0: nothing known
+    double leastSeconds = 0, estimate = 0, leastFill = 0;
+    /// that could be simulated meanwhile, about, in a single pass
+    std::int64_t tasks = 0;
 };
 
 [[nodiscard]] UntabledScore untabledScore(const PlanPtr &plan, const Catalogue &catalogue);

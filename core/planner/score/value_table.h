@@ -25,7 +25,8 @@ template <class Value> class ValueTable {
 public:
     struct Entry {
         Value value;
-        std::uint32_t id; // counts from 0
+        /// counts from 0
+        std::uint32_t id;
     };
 
     /// The value of the key; `make()` where there is none yet: it may ask this table's owner for others, never this

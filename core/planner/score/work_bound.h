@@ -26,15 +26,18 @@ private:
     struct Groups { // of a pool, that compute alike
         int datacenter = 0;
         int count = 0;
-        double layers = 0, embedding = 0, head = 0; // seconds of a micro-batch: all layers, and before and behind them
-        int gpus = 1; // of a group
+        /// seconds of a micro-batch: all layers, and before and behind them
+        double layers = 0, embedding = 0, head = 0;
+        /// of a group
+        int gpus = 1;
     };
     [[nodiscard]] std::vector<Groups> groupsOf(const PlanPtr &plan) const;
 
     const SearchSpace &m_space;
     const Catalogue &m_catalogue;
     PartAxes m_axes;
-    PartTable<std::vector<Groups>> m_groups; // fastest first; empty: nothing is known
+    /// fastest first; empty: nothing is known
+    PartTable<std::vector<Groups>> m_groups;
 };
 
 } // namespace trainyard

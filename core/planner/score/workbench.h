@@ -41,9 +41,12 @@ private:
     CandidatePlan m_plans;
     std::optional<Workload> m_workload;
     std::shared_ptr<const StackSpec> m_stack;
-    PlanPtr m_names; // of the workload
-    std::uint64_t m_rest = 0; // whose names it has
-    Candidate m_now; // empty: none
+    /// of the workload
+    PlanPtr m_names;
+    /// whose names it has
+    std::uint64_t m_rest = 0;
+    /// empty: none
+    Candidate m_now;
 };
 
 } // namespace trainyard

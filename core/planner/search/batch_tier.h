@@ -28,12 +28,14 @@ private:
     /// Something that keeps a plan out of the lanes, which one axis at most decides.
     struct Hindrance {
         int axis = -1;
-        std::vector<bool> at; // [value of the axis], or the one that all candidates share
+        /// [value of the axis], or the one that all candidates share
+        std::vector<bool> at;
     };
 
     const SearchSpace &m_space;
     std::vector<Hindrance> m_hindrances;
-    std::vector<std::unique_ptr<BatchRunner>> m_runners; // [worker]
+    /// [worker]
+    std::vector<std::unique_ptr<BatchRunner>> m_runners;
     std::int64_t m_given = 0;
     bool m_isRetired = false;
 };

@@ -22,10 +22,14 @@ struct PoolNodes { // so many nodes of one pool
 [[nodiscard]] std::optional<Plan> withoutNodes(const Plan &plan, const PoolNodes &what);
 
 struct Trimmed {
-    PlanPtr plan; // the same plan where nothing could be taken from it
-    EvaluationPtr evaluation; // at Depth::Score
-    int gone = 0; // GPUs
-    int kept = 0; // idle GPUs of whole nodes without which the plan would be another one
+    /// the same plan where nothing could be taken from it
+    PlanPtr plan;
+    /// at Depth::Score
+    EvaluationPtr evaluation;
+    /// GPUs
+    int gone = 0;
+    /// idle GPUs of whole nodes without which the plan would be another one
+    int kept = 0;
 };
 
 /// The plan without its idle nodes, as far as it stays the same: the same iteration to the last bit, the same GPUs,

@@ -31,7 +31,8 @@ private:
     static std::vector<Step> stepsOf(std::vector<std::pair<double, int>> pools);
     [[nodiscard]] static double least(const std::vector<Step> &steps, int gpus);
 
-    std::vector<Step> m_usd, m_kilowatts; // waiting
+    /// waiting
+    std::vector<Step> m_usd, m_kilowatts;
     bool m_isExact = false;
 };
 

@@ -13,16 +13,23 @@
 namespace trainyard {
 
 struct ObjectiveFigures {
-    double seconds = 0; // of an iteration
+    /// of an iteration
+    double seconds = 0;
     double tokensPerSecond = 0;
     // Of the GPUs that are used: a planner may leave others to somebody else. The plan's metrics count all.
-    double usdPerMillionTokens = 0, usdPerHour = 0; // egress included
-    double clusterUsdPerMillionTokens = 0, clusterUsdPerHour = 0; // with every GPU of the plan, as its metrics count
+    /// egress included
+    double usdPerMillionTokens = 0, usdPerHour = 0;
+    /// with every GPU of the plan, as its metrics count
+    double clusterUsdPerMillionTokens = 0, clusterUsdPerHour = 0;
     double joulesPerToken = 0;
-    double egressUsd = 0; // of an iteration
-    Metric days; // for workload.training_tokens
-    double fill = 0; // of the fullest GPU; 0 where memory is not known
-    int gpus = 0; // that are used
+    /// of an iteration
+    double egressUsd = 0;
+    /// for workload.training_tokens
+    Metric days;
+    /// of the fullest GPU; 0 where memory is not known
+    double fill = 0;
+    /// that are used
+    int gpus = 0;
 };
 
 /// Empty where nothing was simulated. Of a plan with jobs an iteration is all of them.

@@ -16,18 +16,24 @@ namespace trainyard {
 enum class Robustness : std::uint8_t { WorstCase, Expectation };
 
 struct Scenario {
-    std::string name; // "Oregon–Ohio at half", "Ohio lost", "prices +30 %"
-    double weight = 1; // of an expectation; the plan's own world has 1
-    std::vector<std::pair<std::string, std::string>> settings; // dotted keys and values, as --set takes them
+    /// "Oregon–Ohio at half", "Ohio lost", "prices +30 %"
+    std::string name;
+    /// of an expectation; the plan's own world has 1
+    double weight = 1;
+    /// dotted keys and values, as --set takes them
+    std::vector<std::pair<std::string, std::string>> settings;
     /// Prices of pools, by their ids, wherever a candidate has them; of those that it has no more nothing changes.
     struct PoolPrices {
         std::string datacenter, pool;
-        double usdPerGpuHour = 0, usdOfDrives = 0; // 0: as they are
+        /// 0: as they are
+        double usdPerGpuHour = 0, usdOfDrives = 0;
         bool operator==(const PoolPrices &) const = default;
     };
     std::vector<PoolPrices> prices;
-    std::string lostDatacenter; // id; empty: none. Its GPUs and links are gone
-    bool isSlowEnd = false; // the iteration takes as long as the upper end of each plan's own range of confidence
+    /// id; empty: none. Its GPUs and links are gone
+    std::string lostDatacenter;
+    /// the iteration takes as long as the upper end of each plan's own range of confidence
+    bool isSlowEnd = false;
 };
 
 /// "KEY=VALUE,KEY=VALUE" (brackets and quotes keep their commas), or a name: "half:oregon-ohio", "lost:ohio",
@@ -39,7 +45,8 @@ struct Scenario {
 /// Those that everybody asks about: each link at half, each datacenter lost, prices up and down by 30 %, the upper end
 /// of the range of confidence ("slow"). What would leave nothing, or has no price or range, is not among them.
 struct NamedScenario {
-    std::string text; // as parseScenario takes it
+    /// as parseScenario takes it
+    std::string text;
     Scenario scenario;
 };
 [[nodiscard]] std::vector<NamedScenario> namedScenarios(const Plan &plan, const Catalogue &catalogue);

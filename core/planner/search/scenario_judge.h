@@ -17,9 +17,12 @@
 namespace trainyard {
 
 struct CandidateVerdict {
-    SearchRow row; // of the plan's own world but for `value`
-    std::string kind; // why it is out, in words that others share: what is counted
-    double excess = 0; // of one that is out: how far; of two the nearer one is more promising
+    /// of the plan's own world but for `value`
+    SearchRow row;
+    /// why it is out, in words that others share: what is counted
+    std::string kind;
+    /// of one that is out: how far; of two the nearer one is more promising
+    double excess = 0;
     bool isStopped = false;
 };
 
@@ -52,9 +55,12 @@ private:
 
     const Catalogue &m_catalogue;
     const SearchOptions &m_options;
-    LeastCost m_least; // of the plan's own world
-    double m_margin = 0, m_tokens = 0; // tokens of an iteration
-    double m_secondsPerDay = 0; // of the whole training, days an iteration's second costs; 0: not known
+    /// of the plan's own world
+    LeastCost m_least;
+    /// tokens of an iteration
+    double m_margin = 0, m_tokens = 0;
+    /// of the whole training, days an iteration's second costs; 0: not known
+    double m_secondsPerDay = 0;
 };
 
 } // namespace trainyard

@@ -12,11 +12,16 @@ namespace trainyard {
 /// The best plan as it was written to a file: as evaluate() of that file will tell it.
 struct WrittenPlan {
     std::string path;
-    int gpus = 0, gpusUsed = 0; // of its cluster
-    int dropped = 0; // idle GPUs that its cluster no longer has
-    int kept = 0; // of those in idle nodes that it has to keep; others idle in nodes that are used in part
-    bool isTrimmed = false; // idle nodes were to be dropped
-    double usdPerHour = 0, usdPerMillionTokens = 0; // of all of its GPUs
+    /// of its cluster
+    int gpus = 0, gpusUsed = 0;
+    /// idle GPUs that its cluster no longer has
+    int dropped = 0;
+    /// of those in idle nodes that it has to keep; others idle in nodes that are used in part
+    int kept = 0;
+    /// idle nodes were to be dropped
+    bool isTrimmed = false;
+    /// of all of its GPUs
+    double usdPerHour = 0, usdPerMillionTokens = 0;
     std::vector<std::string>
         notLaunched; // why no launcher starts it as it is, a key and a sentence each; empty: one does
 };

@@ -22,10 +22,14 @@ inline constexpr const char *kCannotBeBetter = "it cannot be better than the bes
 /// A candidate before it is simulated.
 struct ScoredCandidate {
     std::uint64_t number = 0;
-    double leastValue = 0; // no smaller value is possible
-    double promise = 0; // the value by the closed form; the smaller the sooner it is looked at
-    double leastSeconds = 0; // of an iteration; for whoever draws it
-    double leastComputing = 0; // GPU-seconds
+    /// no smaller value is possible
+    double leastValue = 0;
+    /// the value by the closed form; the smaller the sooner it is looked at
+    double promise = 0;
+    /// of an iteration; for whoever draws it
+    double leastSeconds = 0;
+    /// GPU-seconds
+    double leastComputing = 0;
     int gpus = 0;
 };
 
@@ -40,7 +44,8 @@ struct Rank {
 /// What stays known of one that was simulated.
 struct KnownCandidate {
     RowState state = RowState::Refused;
-    double value = 0, seconds = 0, excess = 0; // as of its verdict
+    /// as of its verdict
+    double value = 0, seconds = 0, excess = 0;
 };
 
 class SearchState {
@@ -114,14 +119,17 @@ private:
     SearchThreads m_threads;
     std::vector<std::unique_ptr<Worker>> m_workers;
     std::unique_ptr<BatchTier> m_lanes;
-    EvaluationPtr m_own; // of the plan itself
+    /// of the plan itself
+    EvaluationPtr m_own;
     std::uint64_t m_base = 0, m_total = 0;
     Candidate m_baseCandidate;
-    bool m_hasOnePlace = false; // all placements of a candidate use as many GPUs
+    /// all placements of a candidate use as many GPUs
+    bool m_hasOnePlace = false;
     std::int64_t m_tasksLeft = 0;
     std::size_t m_roundSize = 0, m_told = 0;
     std::unordered_map<std::uint64_t, KnownCandidate> m_verdicts;
-    std::vector<std::pair<Rank, std::size_t>> m_top; // best first, with their rows
+    /// best first, with their rows
+    std::vector<std::pair<Rank, std::size_t>> m_top;
     std::optional<Rank> m_best;
     std::map<std::string, std::uint64_t> m_pruned;
 };

@@ -21,7 +21,8 @@ public:
     void each(std::size_t count, const std::function<void(std::size_t index, std::size_t worker)> &body);
 
 private:
-    std::unique_ptr<WorkPool> m_pool; // null: one thread
+    /// null: one thread
+    std::unique_ptr<WorkPool> m_pool;
 };
 
 } // namespace trainyard

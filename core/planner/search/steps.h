@@ -12,14 +12,19 @@
 namespace trainyard {
 
 struct SearchStep {
-    std::vector<std::string> sentences; // of describeDifferences(): "Tensor parallel 4 → 8"
-    PlanPtr plan; // with this step and those before it
+    /// of describeDifferences(): "Tensor parallel 4 → 8"
+    std::vector<std::string> sentences;
+    /// with this step and those before it
+    PlanPtr plan;
     bool isFeasible = true;
-    std::string breaks; // which limit it does not keep: "it costs more per hour than allowed: needs $300 an hour,
-                        // allowed $200"; empty: none
-    double value = 0, seconds = 0, usdPerMillionTokens = 0; // after it
-    double gain = 0; // share of the objective that it saves against the step before: 0.03 is 3 %; may be negative. 0
-                     // where the plan before has no time
+    /// which limit it does not keep: "it costs more per hour than allowed: needs $300 an hour, allowed $200"; empty:
+    /// none
+    std::string breaks;
+    /// after it
+    double value = 0, seconds = 0, usdPerMillionTokens = 0;
+    /// share of the objective that it saves against the step before: 0.03 is 3 %; may be negative. 0 where the plan
+    /// before has no time
+    double gain = 0;
 };
 
 /// `row`: of found.rows. Takes about n² evaluations for n axes that differ. Errors: Cancelled, and as run() of the two.

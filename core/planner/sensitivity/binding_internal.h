@@ -9,10 +9,14 @@ namespace trainyard::detail {
 
 /// What larger memory would buy, where somebody looked.
 struct RoomSought {
-    double gib = 0; // more on each GPU of a type
-    std::string type; // "A100 SXM 40 GB"
-    bool fits = false; // the plan itself does, with it
-    std::string best; // "micro-batch 2: 4.1 % more tokens per second"; empty: nothing that is not to be had now
+    /// more on each GPU of a type
+    double gib = 0;
+    /// "A100 SXM 40 GB"
+    std::string type;
+    /// the plan itself does, with it
+    bool fits = false;
+    /// "micro-batch 2: 4.1 % more tokens per second"; empty: nothing that is not to be had now
+    std::string best;
 };
 
 [[nodiscard]] std::vector<std::string> bindingSentences(

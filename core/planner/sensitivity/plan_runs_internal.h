@@ -11,9 +11,11 @@ namespace trainyard::detail {
 
 struct PlanRun {
     PlanPtr plan;
-    EvaluationPtr evaluation; // null: refused
+    /// null: refused
+    EvaluationPtr evaluation;
     std::optional<ObjectiveFigures> figures;
-    double value = 0; // 0: none
+    /// 0: none
+    double value = 0;
 
     [[nodiscard]] bool isFeasible() const { return evaluation && evaluation->feasible() && figures; }
 };

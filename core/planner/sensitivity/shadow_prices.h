@@ -13,38 +13,55 @@ namespace trainyard {
 
 struct ShadowPrice {
     ResourceKind kind = ResourceKind::PeakFlops;
-    std::string id; // "link:oregon-ohio", stable
-    std::string label; // "Oregon–Ohio +10 % (40 Gbit/s)"
-    std::string unit; // of `amount`: "Gbit/s", "ms", "GiB", "TFLOP/s", "nodes", "GPUs", "USD/h"; "%" of measured times
-    double amount = 0; // how much more was simulated; below 0 where less is better (round trip)
-    double share = 0; // amount ÷ what there is; 0 where that says nothing (a GPU in place of another, the budget)
+    /// "link:oregon-ohio", stable
+    std::string id;
+    /// "Oregon–Ohio +10 % (40 Gbit/s)"
+    std::string label;
+    /// of `amount`: "Gbit/s", "ms", "GiB", "TFLOP/s", "nodes", "GPUs", "USD/h"; "%" of measured times
+    std::string unit;
+    /// how much more was simulated; below 0 where less is better (round trip)
+    double amount = 0;
+    /// amount ÷ what there is; 0 where that says nothing (a GPU in place of another, the budget)
+    double share = 0;
     bool isFeasible = true;
-    double secondsSaved = 0; // of an iteration; negative where it takes longer
-    double gain = 0; // share of the objective's value that it saves; 0 where the plan has none or cannot run with it
+    /// of an iteration; negative where it takes longer
+    double secondsSaved = 0;
+    /// share of the objective's value that it saves; 0 where the plan has none or cannot run with it
+    double gain = 0;
     /// With as much less: the share of the value that this costs, and whether the plan still runs. Where it differs
     /// from `gain` the plan stands at a kink: more buys nothing, less would cost. Empty where nobody looked.
     Metric lossOfLess;
     bool isLessFeasible = true;
-    double gainPerUnit = 0; // gain / |amount|
-    Metric usdPerHour; // what the amount costs, where prices are known
-    Metric gainPerUsd; // gain / usdPerHour
-    bool isReplanned = false; // the search chose again with it, instead of the same plan on better hardware
-    PlanPtr plan; // with the resource
-    EvaluationPtr evaluation; // of that plan, at Depth::Score
+    /// gain / |amount|
+    double gainPerUnit = 0;
+    /// what the amount costs, where prices are known
+    Metric usdPerHour;
+    /// gain / usdPerHour
+    Metric gainPerUsd;
+    /// the search chose again with it, instead of the same plan on better hardware
+    bool isReplanned = false;
+    /// with the resource
+    PlanPtr plan;
+    /// of that plan, at Depth::Score
+    EvaluationPtr evaluation;
 
     /// d ln(value) / d ln(resource), with a minus: 0.8 where 1 % more saves 0.8 %. 0 without a share.
     [[nodiscard]] double elasticity() const;
-    [[nodiscard]] bool isKink() const; // one side is more than twice the other
+    /// one side is more than twice the other
+    [[nodiscard]] bool isKink() const;
 };
 
 struct ShadowPrices {
-    EvaluationPtr now; // of the plan
-    std::vector<ShadowPrice> list; // by gain, largest first; what cannot run last
+    /// of the plan
+    EvaluationPtr now;
+    /// by gain, largest first; what cannot run last
+    std::vector<ShadowPrice> list;
     /// Sentences: "Memory binds: stage 1 is 97 % full; with 8 GiB more …". What keeps it from running first, then what
     /// holds most of the iteration, by the share that a step of it would save; less than a fifth of the first is left
     /// out.
     std::vector<std::string> binding;
-    std::size_t leftOut = 0; // further resources, of datacenters that hold no stage before others
+    /// further resources, of datacenters that hold no stage before others
+    std::size_t leftOut = 0;
 };
 
 /// As many resources are simulated at most, and as many spans together (core/evaluation/advice/alternatives.h,
@@ -59,12 +76,14 @@ struct ShadowPrices {
 
 /// Pools and parts of pools that hold the plan back or do not pay: the plan without them, ranked by what that saves.
 struct Retirement {
-    std::string sentence; // "Retire 16 V100 in Iowa: 3.1 % slower, 22 % cheaper a token"
+    /// "Retire 16 V100 in Iowa: 3.1 % slower, 22 % cheaper a token"
+    std::string sentence;
     int gpus = 0;
     PlanPtr plan;
     bool isFeasible = true;
     double seconds = 0, usdPerMillionTokens = 0;
-    double slowdown = 0, saving = 0; // shares: of the iteration, of the price of a token
+    /// shares: of the iteration, of the price of a token
+    double slowdown = 0, saving = 0;
 };
 [[nodiscard]] ExpectedAll<std::vector<Retirement>> retirements(
     const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop = {});

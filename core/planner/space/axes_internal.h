@@ -19,16 +19,23 @@ namespace trainyard::detail {
 struct Scope {
     const Plan &plan;
     const SpaceOptions &options;
-    const ModelSpec *model = nullptr; // null where the plan trains jobs
+    /// null where the plan trains jobs
+    const ModelSpec *model = nullptr;
     StackSpec stack;
     Degrees now;
     int gpus = 0, largestNode = 1;
-    int datacenters = 0; // that have GPUs and may be used
-    int sites = 0; // that have GPUs
-    bool isMixed = false; // GPUs of more than one kind
-    bool statesHosts = false; // every pool says what its hosts have
-    bool isScarce = false; // all GPUs together hold the states less than twice
-    bool hasLayers = true; // false: measured stage times hold for the present shape alone
+    /// that have GPUs and may be used
+    int datacenters = 0;
+    /// that have GPUs
+    int sites = 0;
+    /// GPUs of more than one kind
+    bool isMixed = false;
+    /// every pool says what its hosts have
+    bool statesHosts = false;
+    /// all GPUs together hold the states less than twice
+    bool isScarce = false;
+    /// false: measured stage times hold for the present shape alone
+    bool hasLayers = true;
 };
 
 class AxisList {

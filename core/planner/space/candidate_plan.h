@@ -24,9 +24,12 @@ private:
 
     const SearchSpace &m_space;
     std::shared_ptr<Plan> m_plan;
-    PlanPtr m_shown; // the same
-    std::vector<std::uint32_t> m_sections; // [axis]: which parts of a plan it sets, a bit each
-    std::uint32_t m_changed = 0; // by the candidate that is there
+    /// the same
+    PlanPtr m_shown;
+    /// [axis]: which parts of a plan it sets, a bit each
+    std::vector<std::uint32_t> m_sections;
+    /// by the candidate that is there
+    std::uint32_t m_changed = 0;
 };
 
 } // namespace trainyard

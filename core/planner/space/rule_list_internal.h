@@ -7,8 +7,10 @@
 namespace trainyard::detail {
 
 struct SpaceRule {
-    std::string text; // why a candidate is left out
-    std::size_t lastAxis = 0; // of those that it asks about
+    /// why a candidate is left out
+    std::string text;
+    /// of those that it asks about
+    std::size_t lastAxis = 0;
     std::function<bool(const Candidate &)> breaks;
 };
 

@@ -53,8 +53,10 @@ private:
 
     const SearchSpace *m_space;
     std::vector<Rule> m_rules;
-    std::vector<std::vector<std::size_t>> m_rulesAt; // [axis]: rules whose last axis it is
-    std::vector<std::uint64_t> m_below; // [axis]: candidates of one value and all before it
+    /// [axis]: rules whose last axis it is
+    std::vector<std::vector<std::size_t>> m_rulesAt;
+    /// [axis]: candidates of one value and all before it
+    std::vector<std::uint64_t> m_below;
     std::uint64_t m_base = 0;
 };
 

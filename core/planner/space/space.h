@@ -21,20 +21,28 @@
 namespace trainyard {
 
 struct AxisValue {
-    std::string text; // as a person reads it: "8", "interleaved", "Virginia ×6 → Ohio ×3"
+    /// as a person reads it: "8", "interleaved", "Virginia ×6 → Ohio ×3"
+    std::string text;
     std::function<void(Plan &)> set;
 };
 
 struct Axis {
-    std::string id; // "tensor", unique in its space
-    std::vector<std::string> keys; // dotted keys of the plan that it sets; fixing one of them fixes the axis
-    std::string label; // "Tensor parallel"
-    std::vector<AxisValue> values; // distinct, in an order of their own (degrees rise)
-    std::uint16_t base = 0; // the plan's own value; it is always among them
-    std::size_t thinned = 0; // further values that were left out, which others do not stand for
+    /// "tensor", unique in its space
+    std::string id;
+    /// dotted keys of the plan that it sets; fixing one of them fixes the axis
+    std::vector<std::string> keys;
+    /// "Tensor parallel"
+    std::string label;
+    /// distinct, in an order of their own (degrees rise)
+    std::vector<AxisValue> values;
+    /// the plan's own value; it is always among them
+    std::uint16_t base = 0;
+    /// further values that were left out, which others do not stand for
+    std::size_t thinned = 0;
 };
 
-using Candidate = std::vector<std::uint16_t>; // [axis]: index into its values
+/// [axis]: index into its values
+using Candidate = std::vector<std::uint16_t>;
 
 class SearchSpace {
 public:
@@ -61,9 +69,12 @@ private:
 };
 
 struct SpaceOptions {
-    std::vector<std::string> fixed; // dotted keys or their sections ("memory") that stay as the plan has them
-    std::vector<std::string> datacenters; // ids of those that may be used; empty: all
-    bool mayTrainOtherwise = false; // also values that affect convergence
+    /// dotted keys or their sections ("memory") that stay as the plan has them
+    std::vector<std::string> fixed;
+    /// ids of those that may be used; empty: all
+    std::vector<std::string> datacenters;
+    /// also values that affect convergence
+    bool mayTrainOtherwise = false;
     /// Values of an axis are thinned to so many, the plan's own and the ends kept.
     std::size_t mostValues = 16;
 };

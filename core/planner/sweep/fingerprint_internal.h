@@ -7,6 +7,7 @@
 
 namespace trainyard::detail {
 
-[[nodiscard]] std::string fingerprintOf(std::string_view text); // 32 hexadecimal digits
+/// 32 hexadecimal digits
+[[nodiscard]] std::string fingerprintOf(std::string_view text);
 
 } // namespace trainyard::detail

@@ -18,7 +18,8 @@ public:
     }
     /// Without its end; valid until the next call. Nothing: no whole line is left, or one is longer than kMostLine.
     [[nodiscard]] std::optional<std::string_view> next();
-    static constexpr std::size_t kMostLine = std::size_t(64) << 20; // a head holds a plan
+    /// a head holds a plan
+    static constexpr std::size_t kMostLine = std::size_t(64) << 20;
     /// Behind the last whole line, when next() gives nothing.
     [[nodiscard]] std::string_view torn() const { return std::string_view(m_block).substr(m_at); }
     /// The system's reason where it could not be read to its end.
@@ -26,9 +27,11 @@ public:
 
 private:
     int m_descriptor;
-    std::string m_block; // read and not yet given away from m_at on
+    /// read and not yet given away from m_at on
+    std::string m_block;
     std::size_t m_at = 0;
-    std::uint64_t m_position = 0; // in the file, behind the block
+    /// in the file, behind the block
+    std::uint64_t m_position = 0;
     bool m_isAtEnd = false;
     std::string m_failure;
 };

@@ -22,13 +22,15 @@ public:
 private:
     struct Axis {
         bool isCopied = false;
-        std::vector<std::any> with; // [value]; empty: not yet read
+        /// [value]; empty: not yet read
+        std::vector<std::any> with;
     };
     [[nodiscard]] ExpectedAll<PlanPtr> longWay(const std::vector<std::size_t> &choices);
 
     SweepSpec m_spec;
     std::vector<Axis> m_axes;
-    std::map<std::vector<std::size_t>, ExpectedAll<PlanPtr>> m_kept; // by the choices that are not copied
+    /// by the choices that are not copied
+    std::map<std::vector<std::size_t>, ExpectedAll<PlanPtr>> m_kept;
 };
 
 } // namespace trainyard

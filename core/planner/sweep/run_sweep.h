@@ -33,14 +33,19 @@ private:
 };
 
 struct SweepProgress {
-    std::uint64_t written = 0, rows = 0; // of the whole sweep, those that were there included
-    SweepCounts counts; // of the rows of this run
+    /// of the whole sweep, those that were there included
+    std::uint64_t written = 0, rows = 0;
+    /// of the rows of this run
+    SweepCounts counts;
 };
 
 struct SweepEnd {
-    std::uint64_t there = 0; // rows that the file had
-    std::uint64_t written = 0; // rows that it has now, the first ones
-    SweepCounts counts; // of this run
+    /// rows that the file had
+    std::uint64_t there = 0;
+    /// rows that it has now, the first ones
+    std::uint64_t written = 0;
+    /// of this run
+    SweepCounts counts;
     bool isStopped = false;
 };
 

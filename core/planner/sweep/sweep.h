@@ -20,26 +20,35 @@
 namespace trainyard {
 
 struct SweepAxis {
-    std::string key; // dotted, as --set takes it
-    std::vector<std::string> values; // each JSON, else a text
+    /// dotted, as --set takes it
+    std::string key;
+    /// each JSON, else a text
+    std::vector<std::string> values;
     bool operator==(const SweepAxis &) const = default;
 };
 
 /// A file that the sweep reads beside its plan: another content gives other rows.
 struct SweepInput {
-    std::string path; // as the plan or a value names it
-    std::string fingerprint; // of its bytes; "missing" where it cannot be read
+    /// as the plan or a value names it
+    std::string path;
+    /// of its bytes; "missing" where it cannot be read
+    std::string fingerprint;
     bool operator==(const SweepInput &) const = default;
 };
 
 struct SweepSpec {
     PlanPtr plan;
-    std::vector<SweepAxis> vary; // the last varies fastest
-    std::uint64_t random = 0; // so many drawn instead of all, none twice; 0: all
+    /// the last varies fastest
+    std::vector<SweepAxis> vary;
+    /// so many drawn instead of all, none twice; 0: all
+    std::uint64_t random = 0;
     std::uint64_t seed = 1;
-    std::vector<SweepInput> inputs = {}; // sweepInputs() of it when it was begun
-    std::string folder = {}; // of the plan, whose paths are relative to it, from the file of rows; empty: no inputs
-    std::string program = {}; // that began it (sweepProgram()), where it was read from a file
+    /// sweepInputs() of it when it was begun
+    std::vector<SweepInput> inputs = {};
+    /// of the plan, whose paths are relative to it, from the file of rows; empty: no inputs
+    std::string folder = {};
+    /// that began it (sweepProgram()), where it was read from a file
+    std::string program = {};
 
     /// Of all axes; ~0 where 64 bits do not hold it.
     [[nodiscard]] std::uint64_t combinations() const;
@@ -70,9 +79,12 @@ inline constexpr std::size_t kMostChecked = 1'000;
 struct SweepRow {
     std::uint64_t number = 0;
     std::vector<std::string> values;
-    std::string state; // "feasible", "infeasible", "refused"
-    std::string reason; // of what is not feasible, one line
-    std::vector<std::pair<std::string, Metric>> metrics; // in a fixed order, names of docs/metrics.md
+    /// "feasible", "infeasible", "refused"
+    std::string state;
+    /// of what is not feasible, one line
+    std::string reason;
+    /// in a fixed order, names of docs/metrics.md
+    std::vector<std::pair<std::string, Metric>> metrics;
 };
 
 /// Names of a row's metrics, in their order.

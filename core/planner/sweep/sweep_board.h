@@ -50,9 +50,11 @@ public:
 private:
     std::uint64_t m_written, m_dealt, m_end, m_size, m_window;
     Write m_write;
-    std::map<std::uint64_t, std::pair<SweepRange, int>> m_under; // way: by first row, with the worker
+    /// way: by first row, with the worker
+    std::map<std::uint64_t, std::pair<SweepRange, int>> m_under;
     std::map<std::uint64_t, SweepRange> m_returned;
-    std::map<std::uint64_t, SweepChunk> m_waiting; // for rows before them
+    /// for rows before them
+    std::map<std::uint64_t, SweepChunk> m_waiting;
     SweepCounts m_counts;
 };
 

@@ -15,8 +15,10 @@ namespace trainyard {
 class SweepFile {
 public:
     enum class Start : std::uint8_t {
-        New, // what is there is replaced, unless it is a sweep that is not done
-        Resume, // goes on with what is there, or begins
+        /// what is there is replaced, unless it is a sweep that is not done
+        New,
+        /// goes on with what is there, or begins
+        Resume,
     };
 
     /// "-" is standard output. Pipes and devices are written through, and cannot be gone on with.
@@ -46,7 +48,8 @@ private:
     int m_descriptor = -1;
     std::string m_path, m_lastRow;
     bool m_isRegular = false;
-    std::uint64_t m_rowsThere = 0, m_size = 0; // bytes
+    /// bytes
+    std::uint64_t m_rowsThere = 0, m_size = 0;
 };
 
 } // namespace trainyard

@@ -45,7 +45,8 @@ public:
 
 private:
     SweepFormat m_format;
-    std::vector<std::string> m_keys; // as JSON
+    /// as JSON
+    std::vector<std::string> m_keys;
 };
 
 /// Whether a line, without its end, says of a row what was worked out again: the same state, and figures within a

@@ -15,11 +15,16 @@ enum class SweepState : std::uint8_t { Feasible, Infeasible, Refused };
 struct SweepTable {
     std::string path;
     SweepSpec spec;
-    std::vector<std::string> metrics; // names
-    std::vector<std::vector<double>> values; // [metric][row]; NaN: does not apply
-    std::vector<SweepState> states; // [row]
-    std::vector<std::uint32_t> reasonOf; // [row]: index into reasons
-    std::vector<std::string> reasons; // the first is empty
+    /// names
+    std::vector<std::string> metrics;
+    /// [metric][row]; NaN: does not apply
+    std::vector<std::vector<double>> values;
+    /// [row]
+    std::vector<SweepState> states;
+    /// [row]: index into reasons
+    std::vector<std::uint32_t> reasonOf;
+    /// the first is empty
+    std::vector<std::string> reasons;
 
     [[nodiscard]] std::size_t rows() const { return states.size(); }
     [[nodiscard]] bool isDone() const { return rows() == spec.rows(); }

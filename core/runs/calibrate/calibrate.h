@@ -15,28 +15,38 @@ namespace trainyard {
 class Catalogue;
 
 struct FittedFactor {
-    std::string id; // "products-h100-sxm-80gb", "fabric-virginia"
+    /// "products-h100-sxm-80gb", "fabric-virginia"
+    std::string id;
     CalibrationFactor factor;
-    double residual = 0; // median of |measured / fitted - 1|
-    std::string sentence; // "Matrix products on H100 take 1.13 × as long as modelled (± 0.01; 4,032 kernels)"
-    std::string refused; // too few samples, residual above 20 %, …; empty: it may be accepted
+    /// median of |measured / fitted - 1|
+    double residual = 0;
+    /// "Matrix products on H100 take 1.13 × as long as modelled (± 0.01; 4,032 kernels)"
+    std::string sentence;
+    /// too few samples, residual above 20 %, …; empty: it may be accepted
+    std::string refused;
     bool operator==(const FittedFactor &) const = default;
 };
 
 struct CalibrationProposal {
-    std::vector<FittedFactor> factors; // in the order of how much time they explain
-    double errorBefore = 0, errorAfter = 0; // |predicted / measured - 1| of held-out steps, median; with all accepted
+    /// in the order of how much time they explain
+    std::vector<FittedFactor> factors;
+    /// |predicted / measured - 1| of held-out steps, median; with all accepted
+    double errorBefore = 0, errorAfter = 0;
     int stepsFitted = 0, stepsHeldOut = 0;
-    std::vector<double> heldSeconds; // of the steps held out, as measured; of a proposal that was read from a file none
-    std::vector<std::string> notes; // what could not be told apart, and from what
+    /// of the steps held out, as measured; of a proposal that was read from a file none
+    std::vector<double> heldSeconds;
+    /// what could not be told apart, and from what
+    std::vector<std::string> notes;
     bool operator==(const CalibrationProposal &) const = default;
 };
 
 struct CalibrateOptions {
     int leastSamples = 5;
     double mostResidual = 0.2;
-    double heldOut = 0.5; // share of the steps; every other one
-    std::optional<RankOrder> order = {}; // empty: as the run's arguments tell, else data before pipeline
+    /// share of the steps; every other one
+    double heldOut = 0.5;
+    /// empty: as the run's arguments tell, else data before pipeline
+    std::optional<RankOrder> order = {};
     std::stop_token stop = {};
 };
 

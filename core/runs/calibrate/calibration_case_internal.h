@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-inline constexpr double kMostFactor = 8; // what lies farther off is not the same thing measured
+/// what lies farther off is not the same thing measured
+inline constexpr double kMostFactor = 8;
 
 /// Ranks farther from the median of all, or of their likes, than this share of it and so many standard errors are left
 /// out.
@@ -21,16 +22,24 @@ enum class LearntFrom : std::uint8_t { Probe, Ranks, Collectives, Tools, Steps }
 
 struct CalibrationCase {
     const Run &run;
-    Workload workload; // without factors, laid out
+    /// without factors, laid out
+    Workload workload;
     RankMap map;
-    std::vector<int> fitted, held; // indices into Run::steps
+    /// indices into Run::steps
+    std::vector<int> fitted, held;
     const CalibrateOptions &options;
-    std::string recording; // what is learnt from now: its name, and when it was made
-    bool isOfJob = true; // and whether it tells of the job, not of a machine alone
-    Calibration known; // that the plan has accepted before
-    std::optional<FittedOn> fittedOn; // the plan's job, as the one that ran
-    bool isOfWorld = true; // the run has as many ranks as the plan
-    std::vector<std::vector<RecomputedShares>> recomputed; // [class][stage]; empty where nobody tells
+    /// what is learnt from now: its name, and when it was made
+    std::string recording;
+    /// and whether it tells of the job, not of a machine alone
+    bool isOfJob = true;
+    /// that the plan has accepted before
+    Calibration known;
+    /// the plan's job, as the one that ran
+    std::optional<FittedOn> fittedOn;
+    /// the run has as many ranks as the plan
+    bool isOfWorld = true;
+    /// [class][stage]; empty where nobody tells
+    std::vector<std::vector<RecomputedShares>> recomputed;
     CalibrationProposal proposal;
 
     /// Of each rank of the recording the number of those that do the same work; -1: the plan has no such rank.
@@ -54,8 +63,10 @@ void addLinkFactors(CalibrationCase &of);
 /// WAN, drives and PCIe from benchmarks.
 void addBenchmarkFactors(CalibrationCase &of);
 
-[[nodiscard]] std::string latencyText(double us, double error); // "13 µs (± 0.03 µs)"
-void setError(std::optional<double> &error, double value); // one of 0 is not told
+/// "13 µs (± 0.03 µs)"
+[[nodiscard]] std::string latencyText(double us, double error);
+/// one of 0 is not told
+void setError(std::optional<double> &error, double value);
 /// Where the run is another job than the plan: by its arguments, or by the batch that its log prints. Empty: nothing
 /// tells so.
 [[nodiscard]] std::string otherWorkOf(const Evaluation &evaluation, const Recording &recording);
@@ -64,7 +75,8 @@ void setError(std::optional<double> &error, double value); // one of 0 is not to
 [[nodiscard]] std::string beyondWire(const CalibrationCase &of, const CalibrationFactor &factor);
 /// Of the plan's link between two datacenters, whoever measured it: its ends as the plan names them.
 [[nodiscard]] std::string wanId(const Plan &plan, const std::string &a, const std::string &b);
-[[nodiscard]] std::string factorText(double factor, double error); // "1.131 × as long as modelled (± 0.004"
+/// "1.131 × as long as modelled (± 0.004"
+[[nodiscard]] std::string factorText(double factor, double error);
 /// Name of the recording, or of its files of that kind where it has others too.
 [[nodiscard]] std::string nameOf(const Recording &recording, std::optional<LearntFrom> what = {});
 /// About the mean of what was measured; empty where all lines are alike, so that there is nothing to explain.

@@ -12,20 +12,28 @@
 namespace trainyard {
 
 struct CollectiveSample {
-    std::string operation; // as nccl-tests say; "send" of two ranks
-    double bytes = 0; // of the message, as nccl-tests count it
-    int ranks = 0, ranksPerNode = 1; // at most so many share a node
-    double seconds = 0; // of the transfer: the least over its ranks
-    StageLocation at; // of its first rank
-    int toDatacenter = -1; // where it crosses to another one
+    /// as nccl-tests say; "send" of two ranks
+    std::string operation;
+    /// of the message, as nccl-tests count it
+    double bytes = 0;
+    /// at most so many share a node
+    int ranks = 0, ranksPerNode = 1;
+    /// of the transfer: the least over its ranks
+    double seconds = 0;
+    /// of its first rank
+    StageLocation at;
+    /// where it crosses to another one
+    int toDatacenter = -1;
     bool isBenchmark = false;
-    std::uint32_t source = kNoIndex; // Recording::sources, of a benchmark
+    /// Recording::sources, of a benchmark
+    std::uint32_t source = kNoIndex;
     [[nodiscard]] bool isInNode() const { return ranksPerNode >= ranks; }
 };
 
 struct CollectiveSamples {
     std::vector<CollectiveSample> samples;
-    std::size_t unmatched = 0; // of ranks that nobody recorded: what such a collective waits for is not known
+    /// of ranks that nobody recorded: what such a collective waits for is not known
+    std::size_t unmatched = 0;
     std::size_t unsized = 0;
     // Which the formulas of collectives do not describe: of operations without one, of groups that reach over several
     // datacenters (sends aside), and exchanges with experts that go in slices or pieces

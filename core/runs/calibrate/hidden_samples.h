@@ -12,9 +12,12 @@
 namespace trainyard {
 
 struct HiddenSample {
-    int rank = -1; // of the job, one of the group
-    bool isTensor = false; // else of data parallel ranks
-    double seconds = 0, hidden = 0; // of a step
+    /// of the job, one of the group
+    int rank = -1;
+    /// else of data parallel ranks
+    bool isTensor = false;
+    /// of a step
+    double seconds = 0, hidden = 0;
 };
 
 /// Of each tensor and data parallel group in each of these steps that shows a matched collective. Stopped: of some.

@@ -13,18 +13,24 @@
 
 namespace trainyard {
 
-inline constexpr int kKernelParts = 3; // products, attention, memory: the first of CalibratedPart
+/// products, attention, memory: the first of CalibratedPart
+inline constexpr int kKernelParts = 3;
 
 struct PartSeconds {
-    double seconds = 0; // of a step
-    double error = 0; // standard; 0: one step alone does not tell
-    int kernels = 0; // samples: over all steps
+    /// of a step
+    double seconds = 0;
+    /// standard; 0: one step alone does not tell
+    double error = 0;
+    /// samples: over all steps
+    int kernels = 0;
 };
 
 struct RankKernels {
-    std::uint32_t rank = 0; // of Recording::ranks
+    /// of Recording::ranks
+    std::uint32_t rank = 0;
     std::array<PartSeconds, kKernelParts> parts;
-    std::vector<std::array<double, kKernelParts>> steps; // plain sums, of each that it shows
+    /// plain sums, of each that it shows
+    std::vector<std::array<double, kKernelParts>> steps;
 };
 
 /// Of each rank that shows kernels in these steps (indices into Run::steps). `likes`: of each rank of

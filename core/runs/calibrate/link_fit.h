@@ -17,10 +17,14 @@ struct LinkFit {
     // Latency and bandwidth where sizes tell them apart, the latter alone where all are large; else the time over the
     // modelled
     std::optional<double> latencyUs, gbytesPerS, factor;
-    double latencyError = 0; // us, standard
-    double error = 0; // standard, of gbytesPerS or of the factor
-    std::optional<double> r2; // of a line
-    double residual = 0; // median |measured / fitted - 1|
+    /// us, standard
+    double latencyError = 0;
+    /// standard, of gbytesPerS or of the factor
+    double error = 0;
+    /// of a line
+    std::optional<double> r2;
+    /// median |measured / fitted - 1|
+    double residual = 0;
     int samples = 0, outliers = 0;
 };
 

@@ -19,17 +19,23 @@ struct PlaceKey {
     }
 };
 struct StepSeconds {
-    std::uint32_t step = 0; // from 0 on
-    double seconds = 0; // above 0
+    /// from 0 on
+    std::uint32_t step = 0;
+    /// above 0
+    double seconds = 0;
 };
-using PlaceDurations = std::map<PlaceKey, std::vector<StepSeconds>>; // by step, and in order within it
+/// by step, and in order within it
+using PlaceDurations = std::map<PlaceKey, std::vector<StepSeconds>>;
 
 /// Samples of one place in the step.
 struct StepPlace {
-    PlaceKey key; // of several names the first
+    /// of several names the first
+    PlaceKey key;
     int group = 0;
-    std::vector<double> logs; // of seconds
-    int absent = 0; // steps that do not have it
+    /// of seconds
+    std::vector<double> logs;
+    /// steps that do not have it
+    int absent = 0;
 };
 
 /// Where all steps have as many of a name, each of them is a place of its own; else those of a name are one, and those
@@ -43,11 +49,15 @@ struct StepPlace {
 
 /// Where the samples of a place lie.
 struct PlaceLocation {
-    double seconds = 0; // of a step: the exponential of a robust mean of logarithms; of places that some steps do not
-                        // have the median over all steps
-    int samples = 0; // that are not wild
-    double squares = 0; // of their distances from their mean, of logarithms
-    double rareVariance = 0; // of seconds, of places that some steps do not have
+    /// of a step: the exponential of a robust mean of logarithms; of places that some steps do not have the median over
+    /// all steps
+    double seconds = 0;
+    /// that are not wild
+    int samples = 0;
+    /// of their distances from their mean, of logarithms
+    double squares = 0;
+    /// of seconds, of places that some steps do not have
+    double rareVariance = 0;
 };
 /// `starts`: from where on each is looked for (PeerRanks).
 [[nodiscard]] std::vector<PlaceLocation> locationsOf(
@@ -81,7 +91,8 @@ private:
     std::map<int, std::vector<std::vector<double>>> m_pool;
     std::map<int, std::vector<double>> m_middles;
     std::map<int, std::vector<std::uint32_t>> m_names;
-    std::set<int> m_unlike; // not every rank has the same places
+    /// not every rank has the same places
+    std::set<int> m_unlike;
 };
 
 } // namespace trainyard

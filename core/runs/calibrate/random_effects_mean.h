@@ -7,7 +7,8 @@
 namespace trainyard {
 
 struct RankValue {
-    double value = 0, error = 0; // error: standard; 0: not told
+    /// error: standard; 0: not told
+    double value = 0, error = 0;
 };
 
 /// Weighed by their errors and by what the values differ beyond them (DerSimonian, Laird 1986: the variance between

@@ -17,10 +17,14 @@ namespace trainyard {
 [[nodiscard]] double studentVariance(double freedom);
 
 struct LinearFit {
-    std::vector<double> coefficients, standardErrors; // with studentVariance; 0: too few samples to tell
-    double r2 = 0; // weighted, about the weighted mean; 0 where nothing differs
-    double scale = 0; // robust standard deviation of a residual
-    int samples = 0, outliers = 0; // outliers: of weight 0
+    /// with studentVariance; 0: too few samples to tell
+    std::vector<double> coefficients, standardErrors;
+    /// weighted, about the weighted mean; 0 where nothing differs
+    double r2 = 0;
+    /// robust standard deviation of a residual
+    double scale = 0;
+    /// outliers: of weight 0
+    int samples = 0, outliers = 0;
     bool operator==(const LinearFit &) const = default;
 };
 
@@ -33,9 +37,12 @@ struct LinearFit {
 /// log(seconds) ≈ log(latency + bytes / bandwidth), both not negative: the α-β form, of errors that are symmetric as
 /// logarithms.
 struct AlphaBeta {
-    double latency = 0, bytesPerSecond = 0; // bytesPerSecond 0: sizes too alike to tell; then latency is all of it
-    double latencyError = 0, bandwidthError = 0; // standard errors
-    double r2 = 0, residual = 0; // residual: median |measured / fitted - 1|
+    /// bytesPerSecond 0: sizes too alike to tell; then latency is all of it
+    double latency = 0, bytesPerSecond = 0;
+    /// standard errors
+    double latencyError = 0, bandwidthError = 0;
+    /// residual: median |measured / fitted - 1|
+    double r2 = 0, residual = 0;
     int samples = 0;
 };
 [[nodiscard]] Expected<AlphaBeta> fitAlphaBeta(

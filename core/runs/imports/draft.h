@@ -44,17 +44,22 @@ public:
 
 private:
     struct Value {
-        std::string text, name; // as told
-        std::string source; // file
-        std::string why = {}; // it is derived; empty: it is told
+        /// as told
+        std::string text, name;
+        /// file
+        std::string source;
+        /// it is derived; empty: it is told
+        std::string why = {};
     };
     using Values = std::map<std::string, Value, std::less<>>;
     static Values valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source);
     void add(Values values, const std::string &source);
     void addDerived(const Recording &recording);
 
-    Values m_values; // by Megatron's name
-    std::string m_sources; // "run.sh", for what nobody told
+    /// by Megatron's name
+    Values m_values;
+    /// "run.sh", for what nobody told
+    std::string m_sources;
     std::vector<std::string> m_conflicts;
     bool m_isTorchtitan = false, m_isDeepSpeed = false;
 };
@@ -75,20 +80,28 @@ struct Draft {
     Plan plan;
     Told arguments;
     std::vector<std::string> assumed, taken, ignored;
-    bool isModelAssumed = false; // no source tells one
-    std::string assumedGpu; // the sentence of `assumed` about the type of GPU
+    /// no source tells one
+    bool isModelAssumed = false;
+    /// the sentence of `assumed` about the type of GPU
+    std::string assumedGpu;
     Errors errors;
-    std::optional<ModelSpec> model; // that a source told
-    std::optional<DerivedJob> derived; // from Megatron's estimate of memory
-    std::optional<int> worldSize; // GPUs of the run
+    /// that a source told
+    std::optional<ModelSpec> model;
+    /// from Megatron's estimate of memory
+    std::optional<DerivedJob> derived;
+    /// GPUs of the run
+    std::optional<int> worldSize;
     std::optional<int> gpusPerNode;
-    bool isClusterTold = false; // nodes by a topology
-    bool hasOwnPools; // the plan that it begins with has GPUs
+    /// nodes by a topology
+    bool isClusterTold = false;
+    /// the plan that it begins with has GPUs
+    bool hasOwnPools;
     /// The end of a sentence about a value that no source tells.
     [[nodiscard]] const char *stays() const { return hasOwnPools ? " stays, as in the plan" : " is assumed"; }
 
     void take(std::string_view key, std::string_view value, std::string_view argument);
-    void assume(std::string sentence); // once
+    /// once
+    void assume(std::string sentence);
     void assumeGpu(std::string sentence);
     void ignore(std::string sentence);
     void bad(std::string_view argument, std::string what, std::string right);
@@ -102,14 +115,21 @@ struct Draft {
 /// By its name in a plan's file, which has to be one.
 [[nodiscard]] ScheduleKind scheduleNamed(std::string_view name);
 
-void takeModel(Draft &draft); // model_of.cpp
-void takeMegatron(Draft &draft); // megatron_plan.cpp
-void takeTorchtitan(Draft &draft); // torchtitan_plan.cpp
-void takeDeepSpeed(Draft &draft); // deepspeed_plan.cpp
-void takeCluster(Draft &draft); // cluster_of.cpp
-void takeBenchmarks(Draft &draft); // benchmarks_of.cpp
+/// model_of.cpp
+void takeModel(Draft &draft);
+/// megatron_plan.cpp
+void takeMegatron(Draft &draft);
+/// torchtitan_plan.cpp
+void takeTorchtitan(Draft &draft);
+/// deepspeed_plan.cpp
+void takeDeepSpeed(Draft &draft);
+/// cluster_of.cpp
+void takeCluster(Draft &draft);
+/// benchmarks_of.cpp
+void takeBenchmarks(Draft &draft);
 
-void takeTorchtitanRecipe(Draft &draft); // torchtitan_recipe.cpp: what takeTorchtitan() leaves to it
+/// torchtitan_recipe.cpp: what takeTorchtitan() leaves to it
+void takeTorchtitanRecipe(Draft &draft);
 
 /// The model that the name of torchtitan's recipe tells: the catalogue's, or family ("llama3") and size ("70b").
 struct TitanFlavor {
@@ -118,10 +138,12 @@ struct TitanFlavor {
 [[nodiscard]] std::optional<TitanFlavor> flavorOfRecipe(const Draft &draft);
 
 /// Megatron's arguments as a model; empty where they do not tell its shape.
-[[nodiscard]] std::optional<ModelSpec> megatronModel(Draft &draft); // megatron_model.cpp
+/// megatron_model.cpp
+[[nodiscard]] std::optional<ModelSpec> megatronModel(Draft &draft);
 /// A model behind Megatron's own estimate of memory: of so many parameters, layers and vocabulary. Empty where it tells
 /// none, or none fits.
-[[nodiscard]] std::optional<ModelSpec> theoryModel(Draft &draft); // theory_model.cpp
+/// theory_model.cpp
+[[nodiscard]] std::optional<ModelSpec> theoryModel(Draft &draft);
 /// The catalogue's model with the same dimensions; its vocabulary may be padded by less than `padding`. Of several (a
 /// release that changed data alone) the one whose id is part of `name`, else the first.
 [[nodiscard]] const ModelSpec *sameModel(

@@ -11,11 +11,14 @@
 namespace trainyard::imports {
 
 struct NamedGpu {
-    const GpuSpec *gpu = nullptr; // of the catalogue
-    bool isSure = false; // false: of several that are called so
+    /// of the catalogue
+    const GpuSpec *gpu = nullptr;
+    /// false: of several that are called so
+    bool isSure = false;
 };
 /// Of "NVIDIA H100 80GB HBM3", "A100-SXM4-80GB", "h100".
-[[nodiscard]] NamedGpu gpuNamed(std::string_view name, const Catalogue &catalogue); // gpu_names.cpp
+/// gpu_names.cpp
+[[nodiscard]] NamedGpu gpuNamed(std::string_view name, const Catalogue &catalogue);
 /// A GPU of that name by what a probe measured of it (docs/probe.md): its peaks are what long products reach. A
 /// processor stands for a GPU likewise. Empty where the recording has no product or no memory kernel of it.
 [[nodiscard]] std::optional<GpuSpec> measuredGpu(

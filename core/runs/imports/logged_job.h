@@ -10,7 +10,8 @@
 
 namespace trainyard::imports {
 
-inline constexpr std::int64_t kMostGpus = 10'000'000; // of a run
+/// of a run
+inline constexpr std::int64_t kMostGpus = 10'000'000;
 
 /// Of the first source that has them; empty where none does, or where they come out at no whole number.
 struct LoggedJob {

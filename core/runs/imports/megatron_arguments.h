@@ -14,22 +14,31 @@
 namespace trainyard {
 
 enum class ArgumentHow : std::uint8_t {
-    Whole, // a whole number from low to high
-    Number, // a number, here in thousandths
-    Switch, // given or not: 1 or 0
-    Word, // one of `words`
-    Rule, // several arguments make the key together, in megatron_plan.cpp: `get` and `put` are null
+    /// a whole number from low to high
+    Whole,
+    /// a number, here in thousandths
+    Number,
+    /// given or not: 1 or 0
+    Switch,
+    /// one of `words`
+    Word,
+    /// several arguments make the key together, in megatron_plan.cpp: `get` and `put` are null
+    Rule,
 };
 
 struct ArgumentWord {
-    const char *argument; // as Megatron takes it
-    const char *plan; // as the plan's file says it
-    std::int64_t value; // of the plan's enum
+    /// as Megatron takes it
+    const char *argument;
+    /// as the plan's file says it
+    const char *plan;
+    /// of the plan's enum
+    std::int64_t value;
 };
 
 struct MegatronArgument {
     const char *name;
-    const char *key; // of the plan
+    /// of the plan
+    const char *key;
     ArgumentHow how = ArgumentHow::Rule;
     std::int64_t low = 0, high = 0;
     std::int64_t (*get)(const Plan &plan) = nullptr;

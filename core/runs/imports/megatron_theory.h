@@ -22,30 +22,43 @@ struct Rounded {
 };
 
 struct MegatronTheory {
-    Rounded block, active, embedding; // parameters of the whole model; embedding: with the output matrix unless tied
-    Rounded fullest, others; // parameters of a shard; others: only where there is more than one stage
-    Rounded layerActivations, states, activations; // bytes on a GPU of the fullest shard
-    double inFlight = 0; // micro-batches
-    double interleaving = 0; // factor of an interleaved schedule; 0: none
-    bool isWithSequenceParallel = true; // by which of its two formulas
+    /// parameters of the whole model; embedding: with the output matrix unless tied
+    Rounded block, active, embedding;
+    /// parameters of a shard; others: only where there is more than one stage
+    Rounded fullest, others;
+    /// bytes on a GPU of the fullest shard
+    Rounded layerActivations, states, activations;
+    /// micro-batches
+    double inFlight = 0;
+    /// factor of an interleaved schedule; 0: none
+    double interleaving = 0;
+    /// by which of its two formulas
+    bool isWithSequenceParallel = true;
     std::uint32_t source = kNoIndex;
 };
 /// Empty where no source has such an estimate.
 [[nodiscard]] std::optional<MegatronTheory> megatronTheory(const Recording &recording);
 
 struct DerivedArgument {
-    std::string name, value; // as Megatron has it
-    std::string why; // "Megatron's estimate of memory: …"
+    /// as Megatron has it
+    std::string name, value;
+    /// "Megatron's estimate of memory: …"
+    std::string why;
 };
 
 struct DerivedJob {
     MegatronTheory theory;
-    int tensor = 0, pipeline = 0; // 0: nothing that fits, or several that do
-    int layers = 0; // 0: not derived
+    /// 0: nothing that fits, or several that do
+    int tensor = 0, pipeline = 0;
+    /// 0: not derived
+    int layers = 0;
     bool isTied = false;
-    Rounded table; // parameters of the token table
-    double width = 0; // tokens of a micro-batch × hidden size; 0: not derived
-    double bytesPerParameter = 0; // of weights, gradients and optimizer states
+    /// parameters of the token table
+    Rounded table;
+    /// tokens of a micro-batch × hidden size; 0: not derived
+    double width = 0;
+    /// of weights, gradients and optimizer states
+    double bytesPerParameter = 0;
     std::vector<DerivedArgument> arguments;
 };
 /// Empty where no source has such an estimate.

@@ -14,11 +14,16 @@ class Catalogue;
 
 struct ImportedPlan {
     Plan plan;
-    std::vector<std::string> taken; // sentences: "parallelism.tensor 8 from --tensor-model-parallel-size (run.sh)"
-    std::vector<std::string> assumed; // what no source told and what was taken instead
-    std::string assumedGpu; // the one of `assumed` that a user who knows the GPU may drop; empty: it is told
-    bool isModelAssumed = false; // neither a source nor the base told one
-    std::vector<std::string> ignored; // arguments that change nothing a plan models are not listed; these would
+    /// sentences: "parallelism.tensor 8 from --tensor-model-parallel-size (run.sh)"
+    std::vector<std::string> taken;
+    /// what no source told and what was taken instead
+    std::vector<std::string> assumed;
+    /// the one of `assumed` that a user who knows the GPU may drop; empty: it is told
+    std::string assumedGpu;
+    /// neither a source nor the base told one
+    bool isModelAssumed = false;
+    /// arguments that change nothing a plan models are not listed; these would
+    std::vector<std::string> ignored;
 };
 
 /// `mayTellNothing`: sources that tell nothing of a plan give the base, with what is missing assumed.

@@ -16,7 +16,8 @@ namespace trainyard {
 enum class LaunchTarget : std::uint8_t { Megatron, Torchtitan, Slurm };
 
 struct LaunchFile {
-    std::string text; // a shell script
+    /// a shell script
+    std::string text;
     std::vector<std::string>
         notes; // what the framework does otherwise than the plan, a sentence each; also in the text
 };

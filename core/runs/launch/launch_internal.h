@@ -11,9 +11,12 @@
 namespace trainyard::launch {
 
 struct Option {
-    std::string flag; // "--micro-batch-size"
-    std::vector<std::string> values; // quoted by whoever writes them, unless `isShell`
-    bool isShell = false; // the value is the shell's to expand
+    /// "--micro-batch-size"
+    std::string flag;
+    /// quoted by whoever writes them, unless `isShell`
+    std::vector<std::string> values;
+    /// the value is the shell's to expand
+    bool isShell = false;
 };
 
 /// Consecutive nodes of one pool, in the order of their ranks.
@@ -21,7 +24,8 @@ struct NodeRun {
     int datacenter = 0, pool = 0, nodes = 0;
 };
 struct Nodes {
-    int count = 0, gpusPerNode = 0; // processes of each
+    /// processes of each
+    int count = 0, gpusPerNode = 0;
     std::vector<NodeRun> runs;
     [[nodiscard]] int gpus() const { return count * gpusPerNode; }
 };
@@ -37,17 +41,23 @@ struct Draft {
     const Evaluation &evaluation;
     const Plan &plan;
     const ModelSpec &model;
-    const char *name; // of the framework
-    std::string commit; // whose arguments these are
+    /// of the framework
+    const char *name;
+    /// whose arguments these are
+    std::string commit;
     Errors errors;
     std::vector<std::string> notes;
     std::vector<Option> options;
     std::vector<std::pair<std::string, std::string>> environment;
-    std::string program; // what torchrun starts, as the shell has it
-    std::string before; // commands before it
-    std::string profiler; // arguments of a trace, for a comment
+    /// what torchrun starts, as the shell has it
+    std::string program;
+    /// commands before it
+    std::string before;
+    /// arguments of a trace, for a comment
+    std::string profiler;
     Nodes nodes;
-    bool isStepsAsked = false; // "$1" are the steps to run
+    /// "$1" are the steps to run
+    bool isStepsAsked = false;
 
     [[nodiscard]] int data() const { return evaluation.layout.data; }
     void refuse(std::string_view key, std::string what, std::string right = {});
@@ -63,13 +73,18 @@ struct Draft {
 
 /// Whether it tells one model to train, not measured times of stages or jobs.
 [[nodiscard]] bool hasModel(const Plan &plan);
-void refuseWhatNobodyRuns(Draft &draft); // common_keys.cpp: both frameworks
+/// common_keys.cpp: both frameworks
+void refuseWhatNobodyRuns(Draft &draft);
 /// Keys of `memory`, `parallelism`, `moe` … that are not at their default and that the framework was not asked about.
 void refuseOtherKeys(Draft &draft, std::initializer_list<std::string_view> handled);
-void orderNodes(Draft &draft); // nodes.cpp
-void makeMegatron(Draft &draft); // megatron.cpp
-void addMegatronModel(Draft &draft); // megatron_shape.cpp
-void makeTorchtitan(Draft &draft); // torchtitan.cpp
+/// nodes.cpp
+void orderNodes(Draft &draft);
+/// megatron.cpp
+void makeMegatron(Draft &draft);
+/// megatron_shape.cpp
+void addMegatronModel(Draft &draft);
+/// torchtitan.cpp
+void makeTorchtitan(Draft &draft);
 [[nodiscard]] bool isTorchtitanStack(const Plan &plan);
 
 /// One word of a POSIX shell, whatever is in it.
@@ -77,8 +92,10 @@ void makeTorchtitan(Draft &draft); // torchtitan.cpp
 /// Lines that each begin with "# ", without what a terminal would obey.
 [[nodiscard]] std::string comment(std::string_view text);
 
-[[nodiscard]] std::string scriptOf(const Draft &draft); // script.cpp
-[[nodiscard]] std::string slurmScriptOf(const Draft &draft); // slurm.cpp
+/// script.cpp
+[[nodiscard]] std::string scriptOf(const Draft &draft);
+/// slurm.cpp
+[[nodiscard]] std::string slurmScriptOf(const Draft &draft);
 /// Title, prediction, notes and how to run it: the comment at the head of both.
 [[nodiscard]] std::string headOf(const Draft &draft);
 [[nodiscard]] std::string argumentLines(const Draft &draft);

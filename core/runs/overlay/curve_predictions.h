@@ -17,12 +17,18 @@ namespace trainyard {
 /// the plan's job: of another one they would say nothing.
 struct StepWork {
     // Of one sequence; 0: unknown
-    double tokens = 0; // of a GPU
-    double tflops = 0; // 10^12 FLOPs of a GPU
-    double mfu = 0; // at one second per step
-    bool isOfPlan = false; // something of it is the plan's
-    double batch = 0; // sequences of a step, where the run does not tell each step's; 0: unknown
-    const SampleSeries *batches = nullptr; // by step
+    /// of a GPU
+    double tokens = 0;
+    /// 10^12 FLOPs of a GPU
+    double tflops = 0;
+    /// at one second per step
+    double mfu = 0;
+    /// something of it is the plan's
+    bool isOfPlan = false;
+    /// sequences of a step, where the run does not tell each step's; 0: unknown
+    double batch = 0;
+    /// by step
+    const SampleSeries *batches = nullptr;
     [[nodiscard]] double samplesOf(std::int64_t step) const;
 };
 [[nodiscard]] StepWork workOf(const CurvesAsked &asked);

@@ -9,11 +9,14 @@ namespace trainyard {
 
 struct CurvesAsked {
     const Run *run = nullptr;
-    const Evaluation *plan = nullptr; // null: nothing is predicted
-    const RankMap *map = nullptr; // with a plan
+    /// null: nothing is predicted
+    const Evaluation *plan = nullptr;
+    /// with a plan
+    const RankMap *map = nullptr;
 };
 struct CurvesMade {
-    std::vector<RunCurve> curves; // of the job first, step time before all; then of ranks, hosts and links
+    /// of the job first, step time before all; then of ranks, hosts and links
+    std::vector<RunCurve> curves;
     std::vector<std::string> notes;
 };
 [[nodiscard]] CurvesMade curvesOf(const CurvesAsked &asked);
@@ -21,8 +24,10 @@ struct CurvesMade {
 void compareCurves(std::vector<RunCurve> &curves, const std::vector<RunCurve> &reference);
 
 namespace curves { // that no source tells; computed here
-inline constexpr const char *kComputeShare = "compute_share"; // 1: of the step some kernel computes, mean over ranks
-inline constexpr const char *kBusBandwidth = "bus_bandwidth"; // B/s: of matched collectives, by their least durations
+/// 1: of the step some kernel computes, mean over ranks
+inline constexpr const char *kComputeShare = "compute_share";
+/// B/s: of matched collectives, by their least durations
+inline constexpr const char *kBusBandwidth = "bus_bandwidth";
 } // namespace curves
 
 } // namespace trainyard

@@ -11,19 +11,26 @@
 namespace trainyard {
 
 enum class DifferenceKind : std::uint8_t {
-    Compute, // plan: compute and optimizer
-    ExposedCommunication, // plan: tensor, context, expert, data parallel, pipeline, WAN, offload stall
+    /// plan: compute and optimizer
+    Compute,
+    /// plan: tensor, context, expert, data parallel, pipeline, WAN, offload stall
+    ExposedCommunication,
     Bubble,
-    Stragglers, // plan: 0, its replicas are as fast as their hardware
-    Host, // plan: overhead
-    Untold, // a run that shows no spans: its step as one piece. Last; 0 with spans
+    /// plan: 0, its replicas are as fast as their hardware
+    Stragglers,
+    /// plan: overhead
+    Host,
+    /// a run that shows no spans: its step as one piece. Last; 0 with spans
+    Untold,
 };
 inline constexpr int kDifferenceKindCount = 6;
-[[nodiscard]] const char *nameOf(DifferenceKind kind); // "Exposed communication"
+/// "Exposed communication"
+[[nodiscard]] const char *nameOf(DifferenceKind kind);
 
 struct DifferenceRow {
     DifferenceKind kind = DifferenceKind::Compute;
-    double reference = 0, measured = 0; // seconds of a step, mean over the ranks
+    /// seconds of a step, mean over the ranks
+    double reference = 0, measured = 0;
     /// False: that side does not tell this kind apart; what there is of it is in Untold.
     bool isReferenceTold = true, isMeasuredTold = true;
     [[nodiscard]] double difference() const { return measured - reference; }
@@ -39,16 +46,22 @@ struct DifferenceRow {
 }
 
 struct DifferenceTable {
-    std::array<DifferenceRow, kDifferenceKindCount> rows = emptyDifferences(); // in the order of the enum
-    double referenceSeconds = 0, measuredSeconds = 0; // of the step: the sums of the columns
-    int ranks = 0; // that the measured column is the mean of
-    std::string referenceName, measuredName; // "plan", "step 12 of run.json"
-    std::vector<std::string> notes; // where both are of different jobs; what the kinds leave out; a sentence each
+    /// in the order of the enum
+    std::array<DifferenceRow, kDifferenceKindCount> rows = emptyDifferences();
+    /// of the step: the sums of the columns
+    double referenceSeconds = 0, measuredSeconds = 0;
+    /// that the measured column is the mean of
+    int ranks = 0;
+    /// "plan", "step 12 of run.json"
+    std::string referenceName, measuredName;
+    /// where both are of different jobs; what the kinds leave out; a sentence each
+    std::vector<std::string> notes;
     bool operator==(const DifferenceTable &) const = default;
 };
 
 /// What differences() take apart, for callers who have taken the step apart already: sharesOf() with planStages().
-[[nodiscard]] int planStages(const Evaluation &plan); // of its pipelines; 0: nothing is placed
+/// of its pipelines; 0: nothing is placed
+[[nodiscard]] int planStages(const Evaluation &plan);
 [[nodiscard]] DifferenceTable differences(
     const Evaluation *plan, const Run &run, const RunStep &step, const std::vector<RankStep> &shares);
 

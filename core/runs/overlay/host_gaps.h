@@ -8,8 +8,8 @@
 namespace trainyard {
 
 struct HostGap {
-    std::uint32_t stream = kNoIndex, name = kNoIndex; // RankRecording::streams and Recording::names of what ran next;
-                                                      // kNoIndex: what ran next is not of the step
+    /// RankRecording::streams and Recording::names of what ran next; kNoIndex: what ran next is not of the step
+    std::uint32_t stream = kNoIndex, name = kNoIndex;
     double seconds = 0;
 };
 

@@ -12,7 +12,8 @@ class SpanIndex;
 /// GPUs are shown without such transfers. 0: unknown.
 struct StagesOfJob {
     int stages = 0;
-    bool isTold = false; // by its arguments, or by collectives without a transfer among them
+    /// by its arguments, or by collectives without a transfer among them
+    bool isTold = false;
 };
 [[nodiscard]] StagesOfJob stagesOf(const Recording &recording, const SpanIndex &spans);
 /// Ranks of the job, by its ranks or its arguments; 0: unknown.

@@ -11,15 +11,19 @@
 namespace trainyard {
 
 struct JudgeOptions {
-    PlanPtr plan; // that the run is judged by; null: the one that its sources tell of
-    PlanPtr base; // has what the sources do not tell; null: one node of eight H100
-    std::function<ExpectedAll<Plan>(Plan)> amend; // what is known better than the sources tell; may be empty
+    /// that the run is judged by; null: the one that its sources tell of
+    PlanPtr plan;
+    /// has what the sources do not tell; null: one node of eight H100
+    PlanPtr base;
+    /// what is known better than the sources tell; may be empty
+    std::function<ExpectedAll<Plan>(Plan)> amend;
     OverlayOptions overlay;
     std::stop_token stop = {};
 };
 
 struct JudgedRun {
-    std::optional<ImportedPlan> imported; // empty: the plan was given. As the sources tell it, before `amend`
+    /// empty: the plan was given. As the sources tell it, before `amend`
+    std::optional<ImportedPlan> imported;
     EvaluationPtr evaluation;
     RunPtr run;
     RunOverlayPtr overlay;

@@ -16,13 +16,18 @@ struct Evaluation;
 
 /// One direction between two datacenters. Rates are of one connection between nodes, as the plan's node pairs.
 struct LinkRate {
-    int from = 0, to = 0; // datacenters of the plan's cluster
+    /// datacenters of the plan's cluster
+    int from = 0, to = 0;
     int transfers = 0;
-    double bytesPerSecond = 0; // measured: `planned` × planned over measured seconds of the same bytes, latency apart
-    double planned = 0; // what the plan lets a node pair reach
-    double latencySeconds = 0; // one way; NaN: not told apart from bytes
+    /// measured: `planned` × planned over measured seconds of the same bytes, latency apart
+    double bytesPerSecond = 0;
+    /// what the plan lets a node pair reach
+    double planned = 0;
+    /// one way; NaN: not told apart from bytes
+    double latencySeconds = 0;
     double plannedLatency = 0;
-    double plannedSeconds = 0; // of the measured transfers of one pipeline in a step, latency apart: the busiest's
+    /// of the measured transfers of one pipeline in a step, latency apart: the busiest's
+    double plannedSeconds = 0;
     [[nodiscard]] double share() const { return planned > 0 ? bytesPerSecond / planned : 0; }
     bool operator==(const LinkRate &) const = default;
 };
@@ -46,15 +51,19 @@ private:
     friend class TransferWalk;
     struct Way { // of one boundary of a class, one direction
         int link = -1;
-        double bytesPerSecond = 0; // of all that the pipeline sends there
-        bool isOfCell = false; // its pipelines take turns on it
+        /// of all that the pipeline sends there
+        double bytesPerSecond = 0;
+        /// its pipelines take turns on it
+        bool isOfCell = false;
     };
     struct Link {
         double nodePair = 0, latency = 0;
     };
     const Evaluation &m_plan;
-    std::map<std::tuple<int, int, int>, Way> m_ways; // class, from stage, to stage
-    std::map<std::pair<int, int>, Link> m_links; // datacenters, either order
+    /// class, from stage, to stage
+    std::map<std::tuple<int, int, int>, Way> m_ways;
+    /// datacenters, either order
+    std::map<std::pair<int, int>, Link> m_links;
 };
 
 /// Links that carry less than 0.9 of what the plan says and cost `least` seconds per step or more, worst first; of all

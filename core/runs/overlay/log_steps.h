@@ -11,9 +11,12 @@
 namespace trainyard {
 
 struct LogSteps {
-    std::map<std::int64_t, double> seconds; // by number
-    std::map<std::int64_t, Moment> ended; // by number, of the last attempt
-    std::set<std::int64_t> firsts; // of attempts
+    /// by number
+    std::map<std::int64_t, double> seconds;
+    /// by number, of the last attempt
+    std::map<std::int64_t, Moment> ended;
+    /// of attempts
+    std::set<std::int64_t> firsts;
     std::set<std::int64_t>
         untimed; // whose time is told and is none: not a number, not above 0, or longer than any step
     std::vector<std::string> notes;
@@ -25,8 +28,10 @@ struct LogSteps {
 /// How a profiler's numbers become the log's.
 struct StepJoin {
     bool isJoined = false;
-    std::int64_t added = 0; // to the profiler's numbers
-    std::optional<Moment> clockOffset; // of the log's clock beyond the profiler's, ns
+    /// to the profiler's numbers
+    std::int64_t added = 0;
+    /// of the log's clock beyond the profiler's, ns
+    std::optional<Moment> clockOffset;
     std::string note;
 };
 /// By the ends of steps, where both tell them: the offset of the clocks has to be near nothing, or near the quarters of

@@ -13,22 +13,29 @@ namespace trainyard {
 /// What a timer tells of; of timers within others, and of those that tell nothing of a step, nothing.
 enum class TimerPart : std::uint8_t {
     Optimizer,
-    ForwardAndBackward, // computing, with the collectives in it
-    WholeForwardBackward, // with waiting and transfers between stages; with the exchanges too where
-                          // areExchangesNested()
-    Exchange, // of gradients and parameters, around forward and backward
+    /// computing, with the collectives in it
+    ForwardAndBackward,
+    /// with waiting and transfers between stages; with the exchanges too where areExchangesNested()
+    WholeForwardBackward,
+    /// of gradients and parameters, around forward and backward
+    Exchange,
     ParameterGather,
     Send,
-    Receive, // waiting for another stage
-    Batch, // making batches
+    /// waiting for another stage
+    Receive,
+    /// making batches
+    Batch,
 };
 
 /// A timer over some steps.
 struct ToldTimer {
-    std::string name; // "optimizer"
+    /// "optimizer"
+    std::string name;
     TimerPart part = TimerPart::Optimizer;
-    double seconds = 0; // of a step: median; of a smallest and a largest over the ranks the middle
-    int steps = 0; // that tell it
+    /// of a step: median; of a smallest and a largest over the ranks the middle
+    double seconds = 0;
+    /// that tell it
+    int steps = 0;
 };
 /// Of the steps named (ascending) what the log tells; of a timer that none of them tells, all of it. By name.
 [[nodiscard]] std::vector<ToldTimer> toldTimers(const Recording &recording, const std::vector<std::int64_t> &steps);
@@ -38,11 +45,16 @@ struct ToldTimer {
 
 /// Seconds of a step; what is empty no timer tells. The sum is not above the step's seconds.
 struct LogTimers {
-    std::optional<double> compute; // optimizer; forward and backward, with collectives inside them
-    std::optional<double> communication; // exchanges of gradients and parameters around forward and backward; sends
-    std::optional<double> bubble; // receives: waiting for another stage
-    std::optional<double> host; // making batches
-    std::vector<std::string> notes; // what the figures have in them
+    /// optimizer; forward and backward, with collectives inside them
+    std::optional<double> compute;
+    /// exchanges of gradients and parameters around forward and backward; sends
+    std::optional<double> communication;
+    /// receives: waiting for another stage
+    std::optional<double> bubble;
+    /// making batches
+    std::optional<double> host;
+    /// what the figures have in them
+    std::vector<std::string> notes;
     [[nodiscard]] double sum() const
     {
         return compute.value_or(0) + communication.value_or(0) + bubble.value_or(0) + host.value_or(0);

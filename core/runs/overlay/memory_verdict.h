@@ -18,16 +18,24 @@ namespace trainyard {
 enum class MemoryLevel : std::uint8_t { Allocated, Reserved, Device };
 
 struct MemoryVerdict {
-    std::string headline; // "12 % more memory than predicted, all of it in activations and buffers"
-    std::string of; // "rank 2, stage 1 of 8", "the fullest GPU"
-    MemoryLevel level = MemoryLevel::Allocated; // of both sums
-    std::vector<VerdictPart> parts; // bytes; largest difference first
-    std::vector<std::string> causes, doubts; // a sentence each
-    double predictedBytes = 0, measuredBytes = 0; // sums of the parts
-    double peakPredicted = 0; // allocated
+    /// "12 % more memory than predicted, all of it in activations and buffers"
+    std::string headline;
+    /// "rank 2, stage 1 of 8", "the fullest GPU"
+    std::string of;
+    /// of both sums
+    MemoryLevel level = MemoryLevel::Allocated;
+    /// bytes; largest difference first
+    std::vector<VerdictPart> parts;
+    /// a sentence each
+    std::vector<std::string> causes, doubts;
+    /// sums of the parts
+    double predictedBytes = 0, measuredBytes = 0;
+    /// allocated
+    double peakPredicted = 0;
     std::optional<double> peakMeasured;
 };
-[[nodiscard]] const char *nameOf(MemoryLevel level); // "allocated", "reserved", "taken on the device"
+/// "allocated", "reserved", "taken on the device"
+[[nodiscard]] const char *nameOf(MemoryLevel level);
 
 /// Empty where the run tells no memory, or the plan none.
 [[nodiscard]] std::optional<MemoryVerdict> memoryVerdict(

@@ -12,12 +12,18 @@
 namespace trainyard {
 
 struct ReportedJob {
-    int ranks = 0; // by world sizes that were told; 0: by nobody
-    std::optional<int> tensor, pipeline, context; // degrees
-    std::optional<int> globalBatch, microBatch; // sequences
-    std::optional<int> sequenceLength; // tokens
-    std::optional<int> layers, hidden; // of its model
-    std::optional<RankOrder> order; // empty: no arguments are told that would tell it
+    /// by world sizes that were told; 0: by nobody
+    int ranks = 0;
+    /// degrees
+    std::optional<int> tensor, pipeline, context;
+    /// sequences
+    std::optional<int> globalBatch, microBatch;
+    /// tokens
+    std::optional<int> sequenceLength;
+    /// of its model
+    std::optional<int> layers, hidden;
+    /// empty: no arguments are told that would tell it
+    std::optional<RankOrder> order;
 };
 [[nodiscard]] ReportedJob reportedJob(const Recording &recording);
 

@@ -8,16 +8,21 @@ namespace trainyard {
 
 /// Which recording shows which rank of the job.
 struct RankBook {
-    std::vector<std::uint32_t> recordings; // [rank of the job]: of Recording::ranks; kNoIndex: nobody recorded it
-    std::vector<std::string> notes; // ranks without a number, and where they were put
+    /// [rank of the job]: of Recording::ranks; kNoIndex: nobody recorded it
+    std::vector<std::uint32_t> recordings;
+    /// ranks without a number, and where they were put
+    std::vector<std::string> notes;
 };
 [[nodiscard]] RankBook rankBook(const Recording &recording);
 
 struct RowsAsked {
     const Run *run = nullptr;
-    const RunStep *step = nullptr; // null, or without spans: rows stay empty
-    const std::vector<RankStep> *shares = nullptr; // of the step
-    std::optional<int> rank; // shown wherever its row has it
+    /// null, or without spans: rows stay empty
+    const RunStep *step = nullptr;
+    /// of the step
+    const std::vector<RankStep> *shares = nullptr;
+    /// shown wherever its row has it
+    std::optional<int> rank;
 };
 /// Of every track of the plan that a run can show, in the order of its tracks.
 [[nodiscard]] std::vector<MeasuredRow> rowsUnder(

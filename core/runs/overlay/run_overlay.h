@@ -13,10 +13,12 @@ namespace trainyard {
 
 /// Identity of a row across plans, schedules and recordings: what work of which place, not which index.
 struct TrackKey {
-    int firstReplica = 0, replicas = 1; // of the class of pipelines
+    /// of the class of pipelines
+    int firstReplica = 0, replicas = 1;
     int stage = 0;
     Stream stream = Stream::Compute;
-    int peer = -1; // stage at the other end, of transfers
+    /// stage at the other end, of transfers
+    int peer = -1;
     bool operator==(const TrackKey &) const = default;
     auto operator<=>(const TrackKey &) const = default;
 };
@@ -28,48 +30,69 @@ struct TrackKey {
 /// own. Without a plan a row is a stream of a rank: key {rank, 1, number among its streams, its stream, -1}.
 struct MeasuredRow {
     TrackKey key;
-    std::string label; // "rank 3, stream 7", of rows without a plan; else empty
-    std::vector<int> ranks; // of the job that this row stands for, ascending
-    std::vector<int> missing; // of those, nobody recorded them: hatched where all are
-    int shown = -1; // the rank whose spans these are: the slowest of those recorded; -1: none is
+    /// "rank 3, stream 7", of rows without a plan; else empty
+    std::string label;
+    /// of the job that this row stands for, ascending
+    std::vector<int> ranks;
+    /// of those, nobody recorded them: hatched where all are
+    std::vector<int> missing;
+    /// the rank whose spans these are: the slowest of those recorded; -1: none is
+    int shown = -1;
     // Spans in order of start, nanoseconds since the start of the step (may be negative, may reach over its end)
     std::vector<Nanoseconds> start, end;
     std::vector<RecordedWork> work;
-    std::vector<std::uint32_t> name; // Recording::names
+    /// Recording::names
+    std::vector<std::uint32_t> name;
     [[nodiscard]] std::size_t size() const { return start.size(); }
 };
 
 /// One quantity over the steps, with what the plan says of it.
 struct RunCurve {
-    std::string name, title, unit; // samples::…; "Step time"; SI or "1"
-    std::string where; // rank, host or link; empty: the job
-    std::vector<double> step, value; // value NaN: a gap
-    bool isOverTime = false; // no step tells when its samples were taken: `step` is seconds since the first of them
+    /// samples::…; "Step time"; SI or "1"
+    std::string name, title, unit;
+    /// rank, host or link; empty: the job
+    std::string where;
+    /// value NaN: a gap
+    std::vector<double> step, value;
+    /// no step tells when its samples were taken: `step` is seconds since the first of them
+    bool isOverTime = false;
     std::optional<double> predicted;
 };
 
 struct OverlayOptions {
-    std::optional<std::int64_t> step; // by number; empty: the typical one
-    std::optional<int> rank; // shown wherever its row has it; empty: the slowest of each row
-    std::optional<RankOrder> order; // empty: as the run's arguments tell, else data before pipeline
+    /// by number; empty: the typical one
+    std::optional<std::int64_t> step;
+    /// shown wherever its row has it; empty: the slowest of each row
+    std::optional<int> rank;
+    /// empty: as the run's arguments tell, else data before pipeline
+    std::optional<RankOrder> order;
 };
 
 struct RunOverlay {
-    EvaluationPtr evaluation; // the plan it lies under; null: a run alone
-    RunPtr run, reference; // reference: another run that it is compared with; may be null
-    RankOrder order = RankOrder::DataBeforePipeline; // of its ranks under the plan
-    int step = -1; // index into run->steps
-    Nanoseconds duration = 0; // of the step; 0 where no spans show it
+    /// the plan it lies under; null: a run alone
+    EvaluationPtr evaluation;
+    /// reference: another run that it is compared with; may be null
+    RunPtr run, reference;
+    /// of its ranks under the plan
+    RankOrder order = RankOrder::DataBeforePipeline;
+    /// index into run->steps
+    int step = -1;
+    /// of the step; 0 where no spans show it
+    Nanoseconds duration = 0;
     std::vector<MeasuredRow>
         rows; // of every track of the plan that a run can show; without a plan one a rank and stream
     DifferenceTable differences;
-    std::vector<RunCurve> curves; // step time first
+    /// step time first
+    std::vector<RunCurve> curves;
     Suspects suspects;
-    std::vector<int> missingRanks; // of the plan's world
+    /// of the plan's world
+    std::vector<int> missingRanks;
     // First where both are of different jobs: "The run has 8 ranks, the plan 16: rows of ranks 8 to 15 stay empty"
     std::vector<std::string> notes;
-    std::vector<std::string> curveNotes; // those of `notes` that are about the curves, and depend on no step
-    [[nodiscard]] const MeasuredRow *rowOf(const TrackKey &key) const; // nullptr: none
+    /// those of `notes` that are about the curves, and depend on no step
+    std::vector<std::string> curveNotes;
+    /// nullptr: none
+    [[nodiscard]] const MeasuredRow *rowOf(const TrackKey &key) const;
 };
 using RunOverlayPtr = std::shared_ptr<const RunOverlay>;
 

@@ -13,11 +13,13 @@ namespace trainyard {
 /// The fullest GPU, as logs and samples tell it. Empty: nobody does.
 struct MemorySign {
     double bytes = 0;
-    double capacity = 0; // of the plan's GPUs
+    /// of the plan's GPUs
+    double capacity = 0;
 };
 [[nodiscard]] std::optional<MemorySign> fullestMemory(const Recording &recording, const Evaluation &plan);
 
-inline constexpr double kLowClock = 0.9; // of the highest
+/// of the highest
+inline constexpr double kLowClock = 0.9;
 
 /// The GPU whose clock is lowest beside the highest of any, by medians over those that work.
 struct ClockSign {
@@ -29,7 +31,8 @@ struct ClockSign {
 /// Share of the samples of an SM clock, all GPUs together, that lie below kLowClock; with the power then.
 struct ThrottleSign {
     double share = 0;
-    double watts = 0; // median while the clock is low; 0: not told
+    /// median while the clock is low; 0: not told
+    double watts = 0;
 };
 [[nodiscard]] std::optional<ThrottleSign> throttling(const Recording &recording);
 

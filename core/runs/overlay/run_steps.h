@@ -13,7 +13,8 @@
 
 namespace trainyard {
 
-class SpanIndex; // span_index.h
+/// span_index.h
+class SpanIndex;
 
 using RecordingPtr = std::shared_ptr<const Recording>;
 
@@ -21,7 +22,8 @@ using RecordingPtr = std::shared_ptr<const Recording>;
 /// where the step begins and ends; on its GPU the boundary lies after the work that was launched before it, and not
 /// after the first work launched behind it, so that steps of a rank follow each other without overlap.
 struct RankWindow {
-    std::uint32_t rank = 0; // of Recording::ranks
+    /// of Recording::ranks
+    std::uint32_t rank = 0;
     Moment start = 0, end = 0;
     bool operator==(const RankWindow &) const = default;
 };
@@ -30,50 +32,69 @@ struct RankWindow {
 /// aligned clock; from logs alone: only its seconds.
 struct RunStep {
     std::int64_t number = 0;
-    Moment start = kNoMoment, end = kNoMoment; // kNoMoment: no spans show it
-    double seconds = 0; // what it took: a log's figure where there is one, else end - start
-    bool isOfLog = false; // seconds are a log's
-    std::vector<RankWindow> ranks; // that show it, in their order; of several files of one rank the first
-    bool isWarmUp = false; // the first of the recording, or one that compiles: left out of medians
-    bool isOutlier = false; // checkpoint, evaluation, restart: over 1.5 × the median; left out too
+    /// kNoMoment: no spans show it
+    Moment start = kNoMoment, end = kNoMoment;
+    /// what it took: a log's figure where there is one, else end - start
+    double seconds = 0;
+    /// seconds are a log's
+    bool isOfLog = false;
+    /// that show it, in their order; of several files of one rank the first
+    std::vector<RankWindow> ranks;
+    /// the first of the recording, or one that compiles: left out of medians
+    bool isWarmUp = false;
+    /// checkpoint, evaluation, restart: over 1.5 × the median; left out too
+    bool isOutlier = false;
     [[nodiscard]] bool hasSpans() const { return start != kNoMoment; }
     bool operator==(const RunStep &) const = default;
 };
 
 /// Where the seconds of one rank's step went; the parts add up to `total`.
 struct TimeShares {
-    double compute = 0; // some kernel computed
-    double communication = 0; // exposed: only communication ran, and it moved data (least duration over its ranks);
-                              // copies to and from the host count here too
-    double stragglers = 0; // exposed, in a collective beyond its least duration: waiting for the last rank
-    double bubble = 0; // nothing ran, or waiting in a receive, for another stage
-    double host = 0; // nothing ran because the host had not launched the next kernel yet
+    /// some kernel computed
+    double compute = 0;
+    /// exposed: only communication ran, and it moved data (least duration over its ranks); copies to and from the host
+    /// count here too
+    double communication = 0;
+    /// exposed, in a collective beyond its least duration: waiting for the last rank
+    double stragglers = 0;
+    /// nothing ran, or waiting in a receive, for another stage
+    double bubble = 0;
+    /// nothing ran because the host had not launched the next kernel yet
+    double host = 0;
     [[nodiscard]] double total() const { return compute + communication + stragglers + bubble + host; }
     bool operator==(const TimeShares &) const = default;
 };
 
 /// Exposed communication of one kind: of a group and an operation.
 struct ExposedPart {
-    std::uint32_t group = kNoIndex; // Recording::groups; kNoIndex: not told
-    std::uint32_t operation = kNoIndex; // Recording::names; kNoIndex: not told
-    bool isCopy = false; // memory copies and sets; group and operation are kNoIndex
+    /// Recording::groups; kNoIndex: not told
+    std::uint32_t group = kNoIndex;
+    /// Recording::names; kNoIndex: not told
+    std::uint32_t operation = kNoIndex;
+    /// memory copies and sets; group and operation are kNoIndex
+    bool isCopy = false;
     double seconds = 0;
     bool operator==(const ExposedPart &) const = default;
 };
 
 struct RankStep {
-    std::uint32_t rank = 0; // of Recording::ranks
+    /// of Recording::ranks
+    std::uint32_t rank = 0;
     TimeShares shares;
-    std::vector<ExposedPart> exposed; // adds up to shares.communication
+    /// adds up to shares.communication
+    std::vector<ExposedPart> exposed;
 };
 
 /// A recording made ready to be compared. Immutable behind its pointer.
 struct Run {
-    RecordingPtr recording; // aligned
+    /// aligned
+    RecordingPtr recording;
     ClockAlignment alignment;
     std::vector<MatchedCollective> collectives;
-    std::vector<RunStep> steps; // by number; of attempts that repeat one the last
-    std::vector<std::string> notes; // sentences: what was refused, guessed or left out
+    /// by number; of attempts that repeat one the last
+    std::vector<RunStep> steps;
+    /// sentences: what was refused, guessed or left out
+    std::vector<std::string> notes;
     /// Of the steps that count: neither warm-up nor outlier; all where none is left. 0: there are no steps.
     double medianSeconds = 0;
     /// Index of the step with spans nearest to the median; else of the step nearest to it; -1: there are none.
@@ -81,11 +102,14 @@ struct Run {
     /// Of each rank, added to its moments to lay its steps over the job's: 0 but for those whose clock was refused and
     /// is far off.
     std::vector<Moment> clockShift;
-    int stages = 0; // of its pipelines; 2 may be more where only transfers tell it; 0: unknown
-    bool areStagesTold = false; // by its arguments; false: concluded from what is recorded
+    /// of its pipelines; 2 may be more where only transfers tell it; 0: unknown
+    int stages = 0;
+    /// by its arguments; false: concluded from what is recorded
+    bool areStagesTold = false;
     /// Added to Recording::zero + a moment to read a log's clock; empty where no step tells both.
     std::optional<Moment> logOffset;
-    std::shared_ptr<const SpanIndex> spans; // where the spans of a step begin; null: there are none
+    /// where the spans of a step begin; null: there are none
+    std::shared_ptr<const SpanIndex> spans;
 };
 using RunPtr = std::shared_ptr<const Run>;
 

@@ -12,7 +12,8 @@ namespace trainyard {
 
 struct SampleCurve {
     std::vector<double> step, value;
-    bool isOverTime = false; // `step` is seconds since the first sample
+    /// `step` is seconds since the first sample
+    bool isOverTime = false;
 };
 
 class SampleSteps {
@@ -28,8 +29,10 @@ private:
         Moment start = 0, end = 0;
         const RunStep *step = nullptr;
     };
-    std::vector<Interval> m_intervals; // by start
-    std::map<std::pair<int, std::uint32_t>, Moment> m_shiftOf; // rank and its file: Run::clockShift
+    /// by start
+    std::vector<Interval> m_intervals;
+    /// rank and its file: Run::clockShift
+    std::map<std::pair<int, std::uint32_t>, Moment> m_shiftOf;
 };
 
 } // namespace trainyard

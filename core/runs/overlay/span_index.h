@@ -11,10 +11,14 @@ namespace trainyard {
 
 /// A span of a GPU's stream that is a collective or a transfer.
 struct CommunicationSpan {
-    std::uint32_t span = 0; // of its stream
-    std::uint32_t collective = 0; // of its rank
-    std::int64_t least = 0; // ns, at its end, in which it moves data
-    bool isTransfer = false; // between two stages
+    /// of its stream
+    std::uint32_t span = 0;
+    /// of its rank
+    std::uint32_t collective = 0;
+    /// ns, at its end, in which it moves data
+    std::int64_t least = 0;
+    /// between two stages
+    bool isTransfer = false;
 };
 
 class SpanIndex {
@@ -42,7 +46,8 @@ public:
 
 private:
     struct Stream {
-        std::vector<Moment> latest; // of every 64 spans, the latest end so far
+        /// of every 64 spans, the latest end so far
+        std::vector<Moment> latest;
         std::vector<CommunicationSpan> communication;
     };
     void addCommunication(

@@ -10,9 +10,11 @@ namespace trainyard {
 /// repeat a step the last counts. Without annotated steps: one step, number 0, over all work of the GPUs. Notes say
 /// what was left out or guessed. Stopped: what was found so far.
 struct StepWindows {
-    std::vector<RunStep> steps; // by number; seconds are end - start
+    /// by number; seconds are end - start
+    std::vector<RunStep> steps;
     std::vector<Moment> clockShift;
-    bool isAnnotated = false; // false: the one step is all that was recorded
+    /// false: the one step is all that was recorded
+    bool isAnnotated = false;
     std::vector<std::string> notes;
 };
 [[nodiscard]] StepWindows findWindows(

@@ -15,16 +15,23 @@ public:
 
 private:
     struct Sample {
-        double seconds = 0; // of the send, since both sides were there and the one before had ended
-        double arrival = 0; // until its receive ended, likewise, less the plan's latency; 0: not told
-        double endsApart = 0; // seconds by which the receive ends behind the send
-        double planned = 0; // seconds of its bytes by the plan
-        int latencies = 1; // one-way latencies in it
-        bool isTransfer = true; // else a collective of two ranks
+        /// of the send, since both sides were there and the one before had ended
+        double seconds = 0;
+        /// until its receive ended, likewise, less the plan's latency; 0: not told
+        double arrival = 0;
+        /// seconds by which the receive ends behind the send
+        double endsApart = 0;
+        /// seconds of its bytes by the plan
+        double planned = 0;
+        /// one-way latencies in it
+        int latencies = 1;
+        /// else a collective of two ranks
+        bool isTransfer = true;
     };
     struct Direction {
         std::vector<Sample> samples;
-        std::map<std::pair<int, int>, double> planned; // seconds, by replica and receiving stage
+        /// seconds, by replica and receiving stage
+        std::map<std::pair<int, int>, double> planned;
     };
     struct Side {
         int rank = -1;
@@ -37,9 +44,12 @@ private:
     void addExchange(const MatchedCollective &one, const RankPlace &a, const RankPlace &b);
     [[nodiscard]] bool areClocksJoined(const MatchedCollective &one) const;
     struct Latency {
-        double seen = 0; // of one way, that sends do not show
-        bool isClear = false; // it is what the link has
-        bool countsArrivals = false; // sends end before their bytes have left
+        /// of one way, that sends do not show
+        double seen = 0;
+        /// it is what the link has
+        bool isClear = false;
+        /// sends end before their bytes have left
+        bool countsArrivals = false;
     };
     [[nodiscard]] static Latency latencyOf(const Direction &own, double planned);
     [[nodiscard]] LinkRate rateOf(const std::pair<int, int> &ends, const Direction &own, double steps) const;
@@ -47,9 +57,12 @@ private:
     const LinkRates &m_plan;
     const Run &m_run;
     const RankMap &m_map;
-    bool m_areClocksOne = true; // all ranks are on the job's clock as they are
-    std::map<std::pair<int, int>, Direction> m_directions; // datacenters
-    std::map<std::tuple<int, int, int>, std::pair<Moment, Moment>> m_before; // way: ends of the transfer before
+    /// all ranks are on the job's clock as they are
+    bool m_areClocksOne = true;
+    /// datacenters
+    std::map<std::pair<int, int>, Direction> m_directions;
+    /// way: ends of the transfer before
+    std::map<std::tuple<int, int, int>, std::pair<Moment, Moment>> m_before;
 };
 
 /// Median of the densest half: of values that some lie far above or below.

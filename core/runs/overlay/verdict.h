@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one sentence that a run deserves: how far its steps lie from the plan, and what of its time explains it. From
-// spans where there are any, else from a log's timers and throughput lines. A run that tells its memory is judged by
-// that, too; one that ends before any step is timed by that alone.
+// The one sentence that a run deserves: how far its steps lie from the plan, and what of its time explains it. It is
+// made from spans where there are any, else from a log's timers and throughput lines. A run that records its memory is
+// also judged by it, and one that ends before any step was timed by memory alone.
 
 #include "core/runs/overlay/memory_verdict.h"
 #include "core/runs/overlay/run_overlay.h"
@@ -10,14 +10,21 @@
 namespace trainyard {
 
 struct RunVerdict {
-    std::string headline; // "11 % slower than predicted, all of it in exposed all-reduce"
-    std::vector<VerdictPart> parts; // of a step, seconds; largest difference first. Empty where no step is timed
-    std::vector<std::string> causes; // typical causes of the largest, a sentence each
-    std::vector<std::string> doubts; // what the run does not tell, or the plan assumes
+    /// "11 % slower than predicted, all of it in exposed all-reduce"
+    std::string headline;
+    /// of a step, seconds; largest difference first. Empty where no step is timed
+    std::vector<VerdictPart> parts;
+    /// typical causes of the largest, a sentence each
+    std::vector<std::string> causes;
+    /// what the run does not tell, or the plan assumes
+    std::vector<std::string> doubts;
     double predictedSeconds = 0, measuredSeconds = 0;
-    bool isTimed = true; // false: no step is; the headline is about memory alone
-    std::optional<MemoryVerdict> memory; // empty: the run tells none
-    bool isInRange = false; // inside the plan's confidence range
+    /// false: no step is; the headline is about memory alone
+    bool isTimed = true;
+    /// empty: the run tells none
+    std::optional<MemoryVerdict> memory;
+    /// inside the plan's confidence range
+    bool isInRange = false;
 };
 
 /// Needs overlay.evaluation, and steps or memory.

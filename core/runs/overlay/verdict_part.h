@@ -8,19 +8,24 @@
 namespace trainyard {
 
 struct VerdictPart {
-    std::string what; // "exposed all-reduce", "forward and backward", "not told apart"
-    double predicted = 0, measured = 0; // seconds of a step or bytes of a GPU; the parts of a verdict add up to it
-    std::string evidence; // "timer grads-all-reduce, median of 40 steps"
+    /// "exposed all-reduce", "forward and backward", "not told apart"
+    std::string what;
+    /// seconds of a step or bytes of a GPU; the parts of a verdict add up to it
+    double predicted = 0, measured = 0;
+    /// "timer grads-all-reduce, median of 40 steps"
+    std::string evidence;
 };
 
-inline constexpr double kAsPredicted = 0.01; // of the whole: no difference
+/// of the whole: no difference
+inline constexpr double kAsPredicted = 0.01;
 
 /// "11 %" from a tenth on, "3.2 %" below.
 [[nodiscard]] std::string differenceShareText(double share);
 
 struct NamedDifference {
     std::string name;
-    double difference = 0; // measured - predicted
+    /// measured - predicted
+    double difference = 0;
 };
 /// ", all of it in exposed all-reduce": the parts, largest first, that go the way of the whole difference. Empty where
 /// none does.

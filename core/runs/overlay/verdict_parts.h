@@ -9,16 +9,21 @@
 namespace trainyard {
 
 enum class VerdictKind : std::uint8_t {
-    Compute, // with the optimizer, of spans
-    ForwardBackward, // of timers: all that is in it
+    /// with the optimizer, of spans
+    Compute,
+    /// of timers: all that is in it
+    ForwardBackward,
     Optimizer,
     Tensor,
     Context,
     Expert,
     Gradients,
-    Pipeline, // transfers between stages
-    Copies, // to and from the host
-    Communication, // all of it, where its kinds are not told
+    /// transfers between stages
+    Pipeline,
+    /// to and from the host
+    Copies,
+    /// all of it, where its kinds are not told
+    Communication,
     Bubble,
     Stragglers,
     Host,
@@ -32,21 +37,28 @@ struct TakenPart {
 };
 
 struct TakenApart {
-    std::vector<TakenPart> parts; // largest difference first
-    double predicted = 0, measured = 0; // sums of the parts
-    int steps = 0; // that the measured side is of
-    int ranks = 0; // of spans; 0: the run has none
+    /// largest difference first
+    std::vector<TakenPart> parts;
+    /// sums of the parts
+    double predicted = 0, measured = 0;
+    /// that the measured side is of
+    int steps = 0;
+    /// of spans; 0: the run has none
+    int ranks = 0;
     bool hasTimers = false;
-    std::vector<std::string> notes; // what was taken for what, a sentence each
+    /// what was taken for what, a sentence each
+    std::vector<std::string> notes;
 };
 
 /// Needs overlay.evaluation with a breakdown, and steps.
 [[nodiscard]] TakenApart takeApart(const RunOverlay &overlay);
 
 /// By what a log's timers tell of the steps that count; parts in any order. Where no timers tell, one part.
-void takeTimersApart(const RunOverlay &overlay, const Breakdown &plan, TakenApart &taken); // verdict_timers.cpp
+/// verdict_timers.cpp
+void takeTimersApart(const RunOverlay &overlay, const Breakdown &plan, TakenApart &taken);
 /// The steps that no median leaves out, all where none is left; of those with spans only where `withSpans`.
 [[nodiscard]] std::vector<const RunStep *> countedSteps(const Run &run, bool withSpans);
-[[nodiscard]] std::string stepsText(int steps); // "median of 40 steps", "one step"
+/// "median of 40 steps", "one step"
+[[nodiscard]] std::string stepsText(int steps);
 
 } // namespace trainyard

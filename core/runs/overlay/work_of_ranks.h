@@ -10,16 +10,24 @@ namespace trainyard {
 
 struct WorkOfRank {
     int rank = -1;
-    int likes = 0; // recorded ranks with the same work
-    int steps = 0, matches = 0; // that tell of it
-    double computeSeconds = 0; // of kernels that compute, median a step
-    double computeRatio = 1, computeError = 0; // over its likes, kernel by kernel's name by medians; standard error
-    double shareLast = 0; // of its collectives, those that it entered last
-    double lastByChance = 0, lastError = 0; // that share, were it nobody's doing; its standard deviation
+    /// recorded ranks with the same work
+    int likes = 0;
+    /// that tell of it
+    int steps = 0, matches = 0;
+    /// of kernels that compute, median a step
+    double computeSeconds = 0;
+    /// over its likes, kernel by kernel's name by medians; standard error
+    double computeRatio = 1, computeError = 0;
+    /// of its collectives, those that it entered last
+    double shareLast = 0;
+    /// that share, were it nobody's doing; its standard deviation
+    double lastByChance = 0, lastError = 0;
     /// A step, of its own way from a collective to the next one, over the median of those who leave and enter the same.
     double lateSeconds = 0, lateError = 0;
-    int waiting = 0; // ranks that wait for it
-    double waitSeconds = 0; // each of them, a step
+    /// ranks that wait for it
+    int waiting = 0;
+    /// each of them, a step
+    double waitSeconds = 0;
 };
 
 /// Of all recorded ranks that have a number and show spans in steps. Like: the same stage and degree of tensor

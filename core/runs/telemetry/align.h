@@ -13,28 +13,41 @@
 namespace trainyard {
 
 struct AlignOptions {
-    int leastMatches = 5; // of two ranks; fewer are refused
-    std::stop_token stop = {}; // stopped, it answers no rank
+    /// of two ranks; fewer are refused
+    int leastMatches = 5;
+    /// stopped, it answers no rank
+    std::stop_token stop = {};
 };
 
 /// What its rank's clock shows beyond the reference's: offset + drift × (moment - about).
 struct ClockFit {
-    std::uint32_t rank = 0; // of Recording::ranks
-    int island = -1; // ranks of one number were joined by matches; -1: its clock was refused, or it shows no moment
-    int matches = 0; // matched collectives that it shares with others of its island
-    double offset = 0; // ns, at `about`
-    double drift = 0; // ns a ns; 0 where matches are too few or too close together (0.1 s) to tell 100 ppm surely
-    double residual = 0; // ns, median of the absolute differences that remain of its ends and those of others
-    std::string refused; // one sentence; empty: it was aligned (the reference of an island too)
+    /// of Recording::ranks
+    std::uint32_t rank = 0;
+    /// ranks of one number were joined by matches; -1: its clock was refused, or it shows no moment
+    int island = -1;
+    /// matched collectives that it shares with others of its island
+    int matches = 0;
+    /// ns, at `about`
+    double offset = 0;
+    /// ns a ns; 0 where matches are too few or too close together (0.1 s) to tell 100 ppm surely
+    double drift = 0;
+    /// ns, median of the absolute differences that remain of its ends and those of others
+    double residual = 0;
+    /// one sentence; empty: it was aligned (the reference of an island too)
+    std::string refused;
     bool operator==(const ClockFit &) const = default;
 };
 
 struct ClockAlignment {
     Moment about = 0;
-    int islands = 0; // the largest is 0; offsets between islands are not known
-    std::vector<ClockFit> ranks; // of all, in the order of Recording::ranks
-    double residual = 0; // ns: median over the aligned ranks that are not references
-    [[nodiscard]] bool isWhole() const; // one island has all that show a moment
+    /// the largest is 0; offsets between islands are not known
+    int islands = 0;
+    /// of all, in the order of Recording::ranks
+    std::vector<ClockFit> ranks;
+    /// ns: median over the aligned ranks that are not references
+    double residual = 0;
+    /// one island has all that show a moment
+    [[nodiscard]] bool isWhole() const;
     bool operator==(const ClockAlignment &) const = default;
 };
 
@@ -50,9 +63,11 @@ void applyAlignment(Recording &recording, const ClockAlignment &alignment);
 
 /// How much later a rank's ends are than those of another, as they were recorded.
 struct EndSkew {
-    std::uint32_t rank = 0; // of Recording::ranks
+    /// of Recording::ranks
+    std::uint32_t rank = 0;
     int matches = 0;
-    double median = 0; // ns
+    /// ns
+    double median = 0;
 };
 /// Of all ranks that share collectives with the reference, itself too, in their order.
 [[nodiscard]] std::vector<EndSkew> endSkews(

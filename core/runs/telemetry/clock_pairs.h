@@ -21,9 +21,11 @@ struct EndPair { // of one matched collective, moments of the two clocks
 
 /// Of two ranks that share groups.
 struct ClockPair {
-    std::uint32_t first = 0, second = 0; // of Recording::ranks, first < second
+    /// of Recording::ranks, first < second
+    std::uint32_t first = 0, second = 0;
     std::int64_t matches = 0;
-    std::vector<EndPair> ends; // of many every second, fourth, … one
+    /// of many every second, fourth, … one
+    std::vector<EndPair> ends;
 };
 /// Pairs of ranks with their matched ends: all of a group of up to 16 ranks, of larger ones each with the next and with
 /// the first. Collectives without a duration have no end. By ranks.
@@ -40,7 +42,8 @@ struct ClockDifference {
 struct DifferenceLine {
     double offset = 0, slope = 0, lag = 0;
     double offsetVariance = 0, slopeVariance = 0;
-    double residual = 0; // median of the absolute differences that remain
+    /// median of the absolute differences that remain
+    double residual = 0;
     int count = 0;
 };
 /// The line by a median of slopes and Tukey's weights: a quarter of the differences may be anything. Without slope: a

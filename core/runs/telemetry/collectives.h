@@ -14,16 +14,25 @@ namespace trainyard {
 /// One collective operation, of all ranks whose recordings show it.
 struct MatchedCollective {
     struct Part {
-        std::uint32_t rank = 0; // of Recording::ranks
-        std::uint32_t collective = 0; // of its collectives
+        /// of Recording::ranks
+        std::uint32_t rank = 0;
+        /// of its collectives
+        std::uint32_t collective = 0;
     };
-    std::uint32_t group = kNoIndex; // Recording::groups
-    std::uint32_t operation = 0; // Recording::names
-    double bytes = 0; // 0: not told
-    int groupRanks = 0; // how many take part, also those without a recording
-    std::vector<Part> parts; // by rank, at least two
-    std::int64_t leastDuration = 0; // ns, over the parts: the transfer
-    double meanDuration = 0; // ns
+    /// Recording::groups
+    std::uint32_t group = kNoIndex;
+    /// Recording::names
+    std::uint32_t operation = 0;
+    /// 0: not told
+    double bytes = 0;
+    /// how many take part, also those without a recording
+    int groupRanks = 0;
+    /// by rank, at least two
+    std::vector<Part> parts;
+    /// ns, over the parts: the transfer
+    std::int64_t leastDuration = 0;
+    /// ns
+    double meanDuration = 0;
 };
 
 /// The i-th of each communicator over its ranks, by the numbers that it carries, else in the order of their starts;
@@ -45,9 +54,12 @@ struct CollectiveBandwidth {
     double bytes = 0;
     int ranks = 0;
     std::size_t count = 0;
-    double leastSeconds = 0; // median over them of the least over the ranks
-    double meanSeconds = 0; // over all of them and all ranks
-    double busByLeast = 0, busByMean = 0; // B/s
+    /// median over them of the least over the ranks
+    double leastSeconds = 0;
+    /// over all of them and all ranks
+    double meanSeconds = 0;
+    /// B/s
+    double busByLeast = 0, busByMean = 0;
 };
 /// By operation, ranks and size, of those that tell their size and took some time.
 [[nodiscard]] std::vector<CollectiveBandwidth> collectiveBandwidths(

@@ -16,10 +16,13 @@ struct PairDifference { // value of second - value of first
 
 /// Which nodes are joined, and on which way each hangs on the first of its island.
 struct PairTree {
-    std::vector<int> island; // [node], by size, of equal ones by their first node; -1: alone
+    /// [node], by size, of equal ones by their first node; -1: alone
+    std::vector<int> island;
     int islands = 0;
-    std::vector<std::uint32_t> order; // nodes of islands, each behind the one that it hangs on
-    std::vector<std::uint32_t> edge; // [node] index of the pair, kNoEdge of the first of an island and of those alone
+    /// nodes of islands, each behind the one that it hangs on
+    std::vector<std::uint32_t> order;
+    /// [node] index of the pair, kNoEdge of the first of an island and of those alone
+    std::vector<std::uint32_t> edge;
 };
 inline constexpr std::uint32_t kNoEdge = 0xffffffffu;
 [[nodiscard]] PairTree spanningTree(std::uint32_t nodes, const std::vector<PairDifference> &pairs);

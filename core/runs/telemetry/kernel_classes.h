@@ -13,7 +13,8 @@ namespace trainyard {
 
 /// The first row whose pattern matches decides. A `*` stands for any text; without one, the name begins with it.
 struct KernelClass {
-    std::string pattern; // "*dpsk::ep::*"
+    /// "*dpsk::ep::*"
+    std::string pattern;
     RecordedWork work = RecordedWork::Communication;
     bool operator==(const KernelClass &) const = default;
 };
@@ -22,7 +23,8 @@ class KernelClasses {
 public:
     /// `before`: rows of the user, which win over the built-in ones.
     explicit KernelClasses(std::vector<KernelClass> before = {});
-    [[nodiscard]] RecordedWork workOf(std::string_view name) const; // Compute where no row matches
+    /// Compute where no row matches
+    [[nodiscard]] RecordedWork workOf(std::string_view name) const;
     [[nodiscard]] const std::vector<KernelClass> &rows() const { return m_rows; }
 
 private:
@@ -34,8 +36,10 @@ private:
 /// What the name of a communication kernel tells: ncclDevKernel_AllReduce_Sum_bf16_RING_LL(…), and older
 /// ncclKernel_AllReduce_RING_LL_Sum_half(…); RCCL's ncclDevKernel_Generic tells nothing.
 struct NcclKernelName {
-    std::string operation; // "all_reduce", "send_recv", "dispatch"; empty: not told
-    double elementBytes = 0; // 0: not told
+    /// "all_reduce", "send_recv", "dispatch"; empty: not told
+    std::string operation;
+    /// 0: not told
+    double elementBytes = 0;
 };
 [[nodiscard]] NcclKernelName readNcclKernelName(std::string_view name);
 

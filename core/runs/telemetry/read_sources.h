@@ -13,37 +13,48 @@
 
 namespace trainyard {
 
-class KernelClasses; // kernel_classes.h
-class SourceStream; // source_stream.h
+/// kernel_classes.h
+class KernelClasses;
+/// source_stream.h
+class SourceStream;
 
 struct SourceOptions {
     std::stop_token stop = {};
-    std::function<void(double share)> progress = {}; // of the bytes of this file; called from the reading thread
-    bool keepsHostSpans = false; // operators and calls of the host, of profiler traces (their links are kept anyway)
-    bool keepsPythonFunctions = false; // of profiler traces with stacks: most of their events
-    const KernelClasses *kernels = nullptr; // what kernels do, by name; nullptr: the built-in table
-    std::int64_t mostUnpacked = std::int64_t(8) << 30; // bytes of a compressed file
+    /// of the bytes of this file; called from the reading thread
+    std::function<void(double share)> progress = {};
+    /// operators and calls of the host, of profiler traces (their links are kept anyway)
+    bool keepsHostSpans = false;
+    /// of profiler traces with stacks: most of their events
+    bool keepsPythonFunctions = false;
+    /// what kernels do, by name; nullptr: the built-in table
+    const KernelClasses *kernels = nullptr;
+    /// bytes of a compressed file
+    std::int64_t mostUnpacked = std::int64_t(8) << 30;
 };
 
 /// What a reader is given: the bytes of a file, unpacked where they were gzip. Padded by kSourcePadding zero bytes
 /// behind `text`, so that simdjson may read on.
 inline constexpr std::size_t kSourcePadding = 64;
 struct SourceText {
-    std::string file; // as given
+    /// as given
+    std::string file;
     std::string_view text;
     std::int64_t packedBytes = 0;
-    bool isTruncated = false; // its gzip ends early
+    /// its gzip ends early
+    bool isTruncated = false;
 };
 
 /// One reader: it recognises its files by their bytes, and makes a recording with one source of them. Readers are plain
 /// functions; `looksLike` answers how sure it is from the first bytes (0 no, 100 certain), the surest reads.
 struct SourceReader {
     SourceKind kind;
-    int (*looksLike)(std::string_view fileName, std::string_view head); // head: up to 64 KiB
+    /// head: up to 64 KiB
+    int (*looksLike)(std::string_view fileName, std::string_view head);
     /// Errors: Cancelled; BadSyntax with line or byte, where nothing of it can be used. Truncated or partly bad files
     /// are read as far as they go.
     Expected<Recording> (*read)(const SourceText &source, const SourceOptions &options);
-    bool isRefused = false; // it is recognised to be named: `read` says why it is not read
+    /// it is recognised to be named: `read` says why it is not read
+    bool isRefused = false;
     /// The same, of files that may be longer than memory: block by block. nullptr: `read` is given the whole.
     Expected<Recording> (*readStream)(SourceStream &stream, const SourceOptions &options) = nullptr;
 };
@@ -55,7 +66,8 @@ struct SourceReader {
 /// The bytes of a file, unpacked. Errors: CannotRead; OutOfRange where it unpacks to more than it may (a ratio of 200 :
 /// 1 beyond a megabyte, or mostUnpacked).
 struct SourceFile {
-    std::string bytes; // with the padding
+    /// with the padding
+    std::string bytes;
     SourceText text;
 };
 [[nodiscard]] Expected<SourceFile> openSource(const std::string &path, const SourceOptions &options);
@@ -65,8 +77,10 @@ struct SourceFile {
 
 /// Files and folders (walked, sorted by name; hidden and *.tmp files left out), read by `threads`, merged.
 struct SourcesProgress {
-    std::function<void(std::size_t filesDone, std::size_t files, double share)> report = {}; // share: of the bytes
-    std::function<void(const std::string &file)> began = {}; // from the reading thread
+    /// share: of the bytes
+    std::function<void(std::size_t filesDone, std::size_t files, double share)> report = {};
+    /// from the reading thread
+    std::function<void(const std::string &file)> began = {};
 };
 [[nodiscard]] Expected<Recording> readSources(const std::vector<std::string> &paths, const SourceOptions &options,
     int threads, const SourcesProgress &progress = {});

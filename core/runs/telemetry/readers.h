@@ -6,12 +6,19 @@
 
 namespace trainyard::readers {
 
-std::span<const SourceReader> recordingFiles(); // *.trainyard-recording
-std::span<const SourceReader> profilerTraces(); // kineto, Chakra, execution traces
-std::span<const SourceReader> trainingLogs(); // Megatron, torchtitan, DeepSpeed, NeMo, Hugging Face, MLPerf
-std::span<const SourceReader> experimentFiles(); // TensorBoard, wandb, golden values
-std::span<const SourceReader> networkBenchmarks(); // nccl-tests, NCCL Inspector, flight recorder, iperf3, fio, probe
-std::span<const SourceReader> hardwareSamples(); // nvidia-smi, Prometheus, OpenMetrics, OTLP
-std::span<const SourceReader> planInputs(); // config.json, Megatron arguments, torchtitan, topologies, prices
+/// *.trainyard-recording
+std::span<const SourceReader> recordingFiles();
+/// kineto, Chakra, execution traces
+std::span<const SourceReader> profilerTraces();
+/// Megatron, torchtitan, DeepSpeed, NeMo, Hugging Face, MLPerf
+std::span<const SourceReader> trainingLogs();
+/// TensorBoard, wandb, golden values
+std::span<const SourceReader> experimentFiles();
+/// nccl-tests, NCCL Inspector, flight recorder, iperf3, fio, probe
+std::span<const SourceReader> networkBenchmarks();
+/// nvidia-smi, Prometheus, OpenMetrics, OTLP
+std::span<const SourceReader> hardwareSamples();
+/// config.json, Megatron arguments, torchtitan, topologies, prices
+std::span<const SourceReader> planInputs();
 
 } // namespace trainyard::readers

@@ -17,18 +17,23 @@
 
 namespace trainyard {
 
-using Moment = std::int64_t; // nanoseconds since Recording::zero
+/// nanoseconds since Recording::zero
+using Moment = std::int64_t;
 inline constexpr std::uint32_t kNoIndex = 0xffffffffu;
 inline constexpr Moment kNoMoment = std::numeric_limits<Moment>::min();
 
 /// What a file is; the readers say which of them they read.
 enum class SourceKind : std::uint8_t {
     Unknown,
-    Recording, // *.trainyard-recording
-    KinetoTrace, // PyTorch profiler
-    ChakraTrace, // protobuf
+    /// *.trainyard-recording
+    Recording,
+    /// PyTorch profiler
+    KinetoTrace,
+    /// protobuf
+    ChakraTrace,
     ChakraJson,
-    ExecutionTrace, // PyTorch's ExecutionTraceObserver
+    /// PyTorch's ExecutionTraceObserver
+    ExecutionTrace,
     MegatronLog,
     TorchtitanLog,
     DeepSpeedLog,
@@ -47,46 +52,62 @@ enum class SourceKind : std::uint8_t {
     FlightRecorder,
     Iperf3,
     Fio,
-    SmiQuery, // nvidia-smi --query-gpu, CSV
+    /// nvidia-smi --query-gpu, CSV
+    SmiQuery,
     SmiDmon,
-    MetricsText, // Prometheus or OpenMetrics exposition
-    PrometheusAnswer, // of its HTTP API
+    /// Prometheus or OpenMetrics exposition
+    MetricsText,
+    /// of its HTTP API
+    PrometheusAnswer,
     OtlpJson,
     OtlpProtobuf,
     HfConfig,
-    MegatronArguments, // script or YAML
+    /// script or YAML
+    MegatronArguments,
     TorchtitanToml,
-    SlurmTopology, // topology.conf or .yaml
-    SmiTopology, // nvidia-smi topo -m
-    NcclTopology, // XML
+    /// topology.conf or .yaml
+    SlurmTopology,
+    /// nvidia-smi topo -m
+    SmiTopology,
+    /// XML
+    NcclTopology,
     NcclGraph,
     Hwloc,
     IbNetDiscover,
     IbLinkInfo,
     SkyPilotCatalog,
     Plan,
-    SlurmNodes, // scontrol show node
-    InstanceTypes, // AWS describe-instance-types
-    Probe, // of samples/probe
+    /// scontrol show node
+    SlurmNodes,
+    /// AWS describe-instance-types
+    InstanceTypes,
+    /// of samples/probe
+    Probe,
 };
 /// "PyTorch profiler trace", for sentences.
 [[nodiscard]] const char *nameOf(SourceKind kind);
 
 struct Dropped { // what of a source was not taken, and why
-    std::string reason; // "after a byte that is no JSON", "Python functions"
+    /// "after a byte that is no JSON", "Python functions"
+    std::string reason;
     std::int64_t count = 0;
     bool operator==(const Dropped &) const = default;
 };
 
 struct RecordedSource {
-    std::string file; // as given
+    /// as given
+    std::string file;
     SourceKind kind = SourceKind::Unknown;
     std::int64_t bytes = 0;
-    std::int64_t taken = 0; // events, lines or rows that were read
-    bool isTruncated = false; // it ends in the middle
-    std::string refused; // why nothing was read, one sentence that names what it is; empty: it was read
+    /// events, lines or rows that were read
+    std::int64_t taken = 0;
+    /// it ends in the middle
+    bool isTruncated = false;
+    /// why nothing was read, one sentence that names what it is; empty: it was read
+    std::string refused;
     std::vector<Dropped> dropped;
-    std::vector<std::string> notes; // what its reader wants to be known, a sentence each
+    /// what its reader wants to be known, a sentence each
+    std::vector<std::string> notes;
     bool operator==(const RecordedSource &) const = default;
 };
 
@@ -105,20 +126,27 @@ enum class RecordedWork : std::uint8_t {
 /// Spans of one stream, in order of start (of equal starts the longer first); they may overlap.
 struct RecordedSpans {
     std::vector<Moment> start;
-    std::vector<std::int64_t> duration; // nanoseconds
-    std::vector<std::uint32_t> name; // Recording::names
+    /// nanoseconds
+    std::vector<std::int64_t> duration;
+    /// Recording::names
+    std::vector<std::uint32_t> name;
     std::vector<RecordedWork> work;
-    std::vector<std::uint32_t> launch; // correlation of a kernel and the call that launched it, 0: none; may be empty
-    std::vector<Moment> launchedAt; // start of that call on the host, kNoMoment: not told; may be empty
+    /// correlation of a kernel and the call that launched it, 0: none; may be empty
+    std::vector<std::uint32_t> launch;
+    /// start of that call on the host, kNoMoment: not told; may be empty
+    std::vector<Moment> launchedAt;
     [[nodiscard]] std::size_t size() const { return start.size(); }
     bool operator==(const RecordedSpans &) const = default;
 };
 
 struct RecordedStream {
     bool isGpu = true;
-    std::int64_t device = 0; // GPU index of its process, or the process
-    std::int64_t stream = 0; // or thread
-    std::string label; // where it has a name; may be empty
+    /// GPU index of its process, or the process
+    std::int64_t device = 0;
+    /// or thread
+    std::int64_t stream = 0;
+    /// where it has a name; may be empty
+    std::string label;
     bool namesGpuStream =
         false; // of the host: operators that name the GPU's `stream` (Triton's), which HTA counts there
     RecordedSpans spans;
@@ -127,19 +155,25 @@ struct RecordedStream {
 
 /// One rank's part of a collective operation.
 struct RecordedCollective {
-    std::uint32_t group = kNoIndex; // Recording::groups
-    std::uint32_t operation = 0; // Recording::names: "all_reduce", "all_gather", … as nccl-tests say
-    std::int64_t sequence = -1; // number in its group; -1: not told, then the order of starts
-    double bytes = 0; // message as nccl-tests count it; 0: not told
+    /// Recording::groups
+    std::uint32_t group = kNoIndex;
+    /// Recording::names: "all_reduce", "all_gather", … as nccl-tests say
+    std::uint32_t operation = 0;
+    /// number in its group; -1: not told, then the order of starts
+    std::int64_t sequence = -1;
+    /// message as nccl-tests count it; 0: not told
+    double bytes = 0;
     Moment start = 0;
     std::int64_t duration = 0;
-    std::uint32_t stream = kNoIndex, span = kNoIndex; // of its rank, where it is drawn
+    /// of its rank, where it is drawn
+    std::uint32_t stream = kNoIndex, span = kNoIndex;
     bool operator==(const RecordedCollective &) const = default;
 };
 
 struct CommunicatorGroup {
     std::string name, description;
-    std::vector<int> ranks; // empty: not told
+    /// empty: not told
+    std::vector<int> ranks;
     bool operator==(const CommunicatorGroup &) const = default;
 };
 
@@ -150,43 +184,63 @@ struct RecordedStep {
 };
 
 struct RankRecording {
-    int rank = -1; // -1: nobody told
-    int worldSize = 0; // 0: nobody told
-    std::uint32_t source = kNoIndex; // Recording::sources
-    std::string host, gpu; // names; may be empty
+    /// -1: nobody told
+    int rank = -1;
+    /// 0: nobody told
+    int worldSize = 0;
+    /// Recording::sources
+    std::uint32_t source = kNoIndex;
+    /// names; may be empty
+    std::string host, gpu;
     std::vector<RecordedStream> streams;
-    std::vector<RecordedCollective> collectives; // in order of start
+    /// in order of start
+    std::vector<RecordedCollective> collectives;
     std::vector<RecordedStep> steps;
-    Moment timeBase = 0; // zero + a moment - timeBase is the time as its file tells it, ns; 0: those are Unix times
+    /// zero + a moment - timeBase is the time as its file tells it, ns; 0: those are Unix times
+    Moment timeBase = 0;
     // What alignment took off its moments (align.h): they were later by offset + drift × (moment -
     // Recording::alignedAt)
-    double clockOffset = 0; // ns
-    double clockDrift = 0; // ns a ns
+    /// ns
+    double clockOffset = 0;
+    /// ns a ns
+    double clockDrift = 0;
     bool operator==(const RankRecording &) const = default;
 };
 
 /// One quantity over steps or over time. Names and units are the canonical ones of sample_names.h.
 struct SampleSeries {
-    std::string name; // "step_time", "tflops_per_gpu", "gpu_utilization", …
-    std::string unit; // "s", "TFLOP/s", "B", "W", "1"
-    int rank = -1; // -1: of the whole run, or of `where`
-    std::string where; // "node000/gpu3", a host, a link; may be empty
+    /// "step_time", "tflops_per_gpu", "gpu_utilization", …
+    std::string name;
+    /// "s", "TFLOP/s", "B", "W", "1"
+    std::string unit;
+    /// -1: of the whole run, or of `where`
+    int rank = -1;
+    /// "node000/gpu3", a host, a link; may be empty
+    std::string where;
     bool isByStep = false;
-    std::vector<Moment> at; // or numbers of steps
-    std::vector<double> value; // NaN where a sample says that there is none
+    /// or numbers of steps
+    std::vector<Moment> at;
+    /// NaN where a sample says that there is none
+    std::vector<double> value;
     std::uint32_t source = kNoIndex;
     bool operator==(const SampleSeries &) const = default;
 };
 
 /// One point of a benchmark of a link, of a collective or of a drive.
 struct BenchmarkPoint {
-    std::string what; // "all_reduce", "tcp", "read", "write" …
+    /// "all_reduce", "tcp", "read", "write" …
+    std::string what;
     int ranks = 0, nodes = 0, streams = 1;
-    double bytes = 0; // of a message
-    double seconds = 0; // of one operation, or of the whole test
-    double bytesPerSecond = 0; // algorithm bandwidth, goodput
-    double busBytesPerSecond = 0; // as nccl-tests define it; 0: none
-    double rttSeconds = 0; // 0: not told
+    /// of a message
+    double bytes = 0;
+    /// of one operation, or of the whole test
+    double seconds = 0;
+    /// algorithm bandwidth, goodput
+    double bytesPerSecond = 0;
+    /// as nccl-tests define it; 0: none
+    double busBytesPerSecond = 0;
+    /// 0: not told
+    double rttSeconds = 0;
     bool isInPlace = false;
     std::uint32_t source = kNoIndex;
     bool operator==(const BenchmarkPoint &) const = default;
@@ -194,61 +248,86 @@ struct BenchmarkPoint {
 
 /// One kernel that a probe timed alone on one GPU, the shortest and the median of its repeats.
 struct KernelPoint {
-    std::string what; // "gemm", "attention" (forward), "memory"
-    std::string precision; // of the operands, as plans name it
-    double m = 0, n = 0, k = 0; // of a product C[m,n] = A[m,k] B[k,n]
-    double batch = 0, heads = 0, headDim = 0, sequence = 0; // of attention
-    bool isCausal = false, isFused = false; // of attention: one kernel, not product, softmax and product
-    double leastSeconds = 0, seconds = 0; // of one call; the median
-    double bytes = 0, flops = 0; // operands and result once; counted, not measured
-    std::string gpu; // its name; of a machine without one its processor's
+    /// "gemm", "attention" (forward), "memory"
+    std::string what;
+    /// of the operands, as plans name it
+    std::string precision;
+    /// of a product C[m,n] = A[m,k] B[k,n]
+    double m = 0, n = 0, k = 0;
+    /// of attention
+    double batch = 0, heads = 0, headDim = 0, sequence = 0;
+    /// of attention: one kernel, not product, softmax and product
+    bool isCausal = false, isFused = false;
+    /// of one call; the median
+    double leastSeconds = 0, seconds = 0;
+    /// operands and result once; counted, not measured
+    double bytes = 0, flops = 0;
+    /// its name; of a machine without one its processor's
+    std::string gpu;
     std::uint32_t source = kNoIndex;
     bool operator==(const KernelPoint &) const = default;
 };
 
 /// What one source tells of how its run was started, where a recording has several.
 struct SourceArguments {
-    std::uint32_t source = kNoIndex; // Recording::sources
+    /// Recording::sources
+    std::uint32_t source = kNoIndex;
     std::map<std::string, std::string> arguments;
     bool operator==(const SourceArguments &) const = default;
 };
 
 /// A model as its source tells it: a Hugging Face config.json, unparsed.
 struct RecordedModel {
-    std::string name; // of its file or folder
-    std::string config; // JSON
+    /// of its file or folder
+    std::string name;
+    /// JSON
+    std::string config;
     std::uint32_t source = kNoIndex;
     bool operator==(const RecordedModel &) const = default;
 };
 
 /// Machines as topology files and schedulers tell them; what a source does not tell is 0 or empty.
 struct RecordedNodes { // nodes that are alike
-    std::vector<std::string> names; // host names; empty where only their number is known
+    /// host names; empty where only their number is known
+    std::vector<std::string> names;
     int count = 0;
-    std::string gpu; // as its source calls it: "NVIDIA H100 80GB HBM3", "h100"
-    int gpus = 0; // of each
-    int nics = 0; // that carry training traffic
-    double nicBytesPerSecond = 0; // of each, one direction
-    double nvlinkBytesPerSecond = 0; // of each GPU to all others together, one direction
-    bool isNvlinkSwitched = false; // every pair of GPUs has all links
+    /// as its source calls it: "NVIDIA H100 80GB HBM3", "h100"
+    std::string gpu;
+    /// of each
+    int gpus = 0;
+    /// that carry training traffic
+    int nics = 0;
+    /// of each, one direction
+    double nicBytesPerSecond = 0;
+    /// of each GPU to all others together, one direction
+    double nvlinkBytesPerSecond = 0;
+    /// every pair of GPUs has all links
+    bool isNvlinkSwitched = false;
     double hostMemoryBytes = 0;
     std::uint32_t source = kNoIndex;
-    double gpuMemoryBytes = 0; // of each GPU
-    int gpuProcessors = 0; // multiprocessors of each GPU
+    /// of each GPU
+    double gpuMemoryBytes = 0;
+    /// multiprocessors of each GPU
+    int gpuProcessors = 0;
     bool operator==(const RecordedNodes &) const = default;
 };
 struct RecordedSwitch {
     std::string name;
-    std::vector<std::string> below; // switches or nodes
-    double linkBytesPerSecond = 0; // of one link below it, one direction
-    bool isBlock = false; // of Slurm's block plugin: nodes that reach each other without the fabric
+    /// switches or nodes
+    std::vector<std::string> below;
+    /// of one link below it, one direction
+    double linkBytesPerSecond = 0;
+    /// of Slurm's block plugin: nodes that reach each other without the fabric
+    bool isBlock = false;
     std::uint32_t source = kNoIndex;
     bool operator==(const RecordedSwitch &) const = default;
 };
 struct RecordedPrice {
     std::string instance, gpu, region, zone;
-    double gpus = 0; // of the instance
-    double usdPerHour = 0, spotUsdPerHour = 0; // of the instance; NaN: none
+    /// of the instance
+    double gpus = 0;
+    /// of the instance; NaN: none
+    double usdPerHour = 0, spotUsdPerHour = 0;
     std::uint32_t source = kNoIndex;
     bool operator==(const RecordedPrice &) const = default;
 };
@@ -256,22 +335,27 @@ struct RecordedPrice {
 struct Recording {
     static constexpr int kVersion = 1;
     std::string name;
-    Moment zero = 0; // Unix time of moment 0, nanoseconds; 0: unknown
+    /// Unix time of moment 0, nanoseconds; 0: unknown
+    Moment zero = 0;
     std::vector<RecordedSource> sources;
-    std::vector<std::string> names; // of spans and operations
+    /// of spans and operations
+    std::vector<std::string> names;
     std::vector<CommunicatorGroup> groups;
-    std::vector<RankRecording> ranks; // by rank, those without one last
+    /// by rank, those without one last
+    std::vector<RankRecording> ranks;
     std::vector<SampleSeries> series;
     std::vector<BenchmarkPoint> benchmarks;
     std::vector<KernelPoint> kernels;
-    std::map<std::string, std::string> arguments; // that the run was started with, by the framework's names; of several
-                                                  // sources the first that tells one
-    std::vector<SourceArguments> argumentsOf; // each source's own, in their order; empty: `arguments` are of one source
+    /// that the run was started with, by the framework's names; of several sources the first that tells one
+    std::map<std::string, std::string> arguments;
+    /// each source's own, in their order; empty: `arguments` are of one source
+    std::vector<SourceArguments> argumentsOf;
     std::vector<RecordedModel> models;
     std::vector<RecordedNodes> nodes;
     std::vector<RecordedSwitch> switches;
     std::vector<RecordedPrice> prices;
-    Moment alignedAt = 0; // that clock drifts of its ranks are about
+    /// that clock drifts of its ranks are about
+    Moment alignedAt = 0;
     bool operator==(const Recording &) const = default;
 
     [[nodiscard]] std::size_t spanCount() const;

@@ -24,10 +24,12 @@ public:
     /// Up to `most` bytes; 0: the end, or that it cannot go on, which failure() tells.
     [[nodiscard]] virtual std::size_t read(char *into, std::size_t most) = 0;
     virtual void rewind() = 0;
-    [[nodiscard]] virtual double share() const = 0; // of the file's bytes that were read
+    /// of the file's bytes that were read
+    [[nodiscard]] virtual double share() const = 0;
     [[nodiscard]] virtual bool isTruncated() const { return false; } // its gzip ends early; known at the end
     [[nodiscard]] virtual bool hasRest() const { return false; } // bytes behind the compressed data, read to its end
-    [[nodiscard]] virtual std::size_t expectedBytes() const = 0; // a guess of all of them, of no bad file's making
+    /// a guess of all of them, of no bad file's making
+    [[nodiscard]] virtual std::size_t expectedBytes() const = 0;
     /// CannotRead; OutOfRange where it unpacks to more than it may; Cancelled.
     [[nodiscard]] const std::optional<Error> &failure() const { return m_failure; }
     [[nodiscard]] const std::string &file() const { return m_file; }
@@ -85,8 +87,10 @@ public:
     /// stand behind it.
     [[nodiscard]] std::string_view view(std::size_t most);
     [[nodiscard]] bool isLast() const { return m_isEnd; } // no bytes follow the last view
-    void advance(std::size_t bytes); // of the last view
-    void toEnd(); // as if all were read
+    /// of the last view
+    void advance(std::size_t bytes);
+    /// as if all were read
+    void toEnd();
     void rewind();
     [[nodiscard]] std::size_t bytesSeen() const { return m_seen; }
 

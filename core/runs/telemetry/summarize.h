@@ -31,21 +31,31 @@ enum class HtaClass : std::uint8_t { Communication, Memory, Computation, Other }
 
 /// Microseconds; kernel time = compute + non-compute + idle. Empty where the rank shows nothing of a GPU.
 struct TemporalBreakdown {
-    std::int64_t kernelTime = 0; // from the first start to the last end
-    std::int64_t compute = 0; // some computation ran
-    std::int64_t nonCompute = 0; // only communication or memory
-    std::int64_t idle = 0; // nothing ran
+    /// from the first start to the last end
+    std::int64_t kernelTime = 0;
+    /// some computation ran
+    std::int64_t compute = 0;
+    /// only communication or memory
+    std::int64_t nonCompute = 0;
+    /// nothing ran
+    std::int64_t idle = 0;
     bool operator==(const TemporalBreakdown &) const = default;
 };
 
 struct RankSummary {
-    int rank = -1; // -1: nobody told
-    bool isRankGuessed = false; // nobody told it, and it is the only one
-    std::string file; // that tells it
-    std::string reason; // why there is no breakdown, in words; empty: there is one
-    std::vector<std::int64_t> steps; // of the profiler, by number; of several the last does not count
+    /// -1: nobody told
+    int rank = -1;
+    /// nobody told it, and it is the only one
+    bool isRankGuessed = false;
+    /// that tells it
+    std::string file;
+    /// why there is no breakdown, in words; empty: there is one
+    std::string reason;
+    /// of the profiler, by number; of several the last does not count
+    std::vector<std::int64_t> steps;
     std::optional<TemporalBreakdown> breakdown;
-    std::optional<double> communicationOverlap; // share of communication under computation, to 4 decimals; empty: none
+    /// share of communication under computation, to 4 decimals; empty: none
+    std::optional<double> communicationOverlap;
 };
 [[nodiscard]] RankSummary summarizeRank(const Recording &recording, const RankRecording &rank);
 /// One a rank, in their order. A single one that nobody tells the rank of is rank 0, as HTA takes it.

@@ -20,12 +20,18 @@ inline constexpr int kWayCount = 4;
 
 struct Leg {
     Way way = Way::Nvlink;
-    double bytes = 0; // that the way carries out of one GPU (Memory: read and written)
-    Seconds start; // before bytes move: rendezvous, steps. Each piece pays it
-    Seconds moving; // all bytes, alone
-    int after = -1; // leg of the same exchange (each piece behind its own), or -1: from the beginning. Always before it
-    bool afterAll = false; // behind every leg before it, of which `after` is the one that ends last when alone
-    double nvlinkToo = 0; // bytes that cross NVLink on the way as well (PXN: NICs of other GPUs of the node)
+    /// that the way carries out of one GPU (Memory: read and written)
+    double bytes = 0;
+    /// before bytes move: rendezvous, steps. Each piece pays it
+    Seconds start;
+    /// all bytes, alone
+    Seconds moving;
+    /// leg of the same exchange (each piece behind its own), or -1: from the beginning. Always before it
+    int after = -1;
+    /// behind every leg before it, of which `after` is the one that ends last when alone
+    bool afterAll = false;
+    /// bytes that cross NVLink on the way as well (PXN: NICs of other GPUs of the node)
+    double nvlinkToo = 0;
 
     // From when the last byte leaves until it is there: what waits for it waits as long, the way is free for the next
     // piece meanwhile
@@ -37,12 +43,15 @@ struct Leg {
 
 struct Exchange {
     std::vector<Leg> legs;
-    int pieces = 1; // each of moving / pieces; piece i of a leg goes behind piece i - 1
-    bool piecesWait = false; // the next piece begins when the last has passed all legs (MoNTA's released backward)
+    /// each of moving / pieces; piece i of a leg goes behind piece i - 1
+    int pieces = 1;
+    /// the next piece begins when the last has passed all legs (MoNTA's released backward)
+    bool piecesWait = false;
     // As the dispatch's makers count, own place included: a copy for each expert that a token visits (NCCL), or for
     // each node, of one node each rank (DeepEP). Never to be compared with what a link carries
     double logicalBytes = 0;
-    double sms = 0; // multiprocessors that its kernels take
+    /// multiprocessors that its kernels take
+    double sms = 0;
     bool operator==(const Exchange &) const = default;
 
     [[nodiscard]] double bytes(Way way) const;
@@ -54,7 +63,8 @@ struct ExchangeRequest {
     ExpertGroup group;
     ExpertTokens tokens;
     const GpuSpec *gpu = nullptr;
-    double communicationSms = -1; // negative: as the dispatch's kernels do
+    /// negative: as the dispatch's kernels do
+    double communicationSms = -1;
 };
 
 /// What crosses between datacenters under a dispatch.

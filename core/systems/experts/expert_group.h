@@ -16,8 +16,10 @@ enum class WanCopies : std::uint8_t { EachRank, EachSite, VisitedSites };
 
 /// One rank's way to ranks in other datacenters, while all ranks of its group send there.
 struct WanWay {
-    BytesPerSecond bandwidth {}; // one direction, of this rank, where each rank elsewhere gets as much
-    Seconds latency; // one way
+    /// one direction, of this rank, where each rank elsewhere gets as much
+    BytesPerSecond bandwidth {};
+    /// one way
+    Seconds latency;
     // Of that, what a rank of the smallest datacenter has in the other two patterns: the larger side of an uneven group
     // sends more than it does
     double ofEachSite = 1, ofVisitedSites = 1;
@@ -32,13 +34,17 @@ struct WanWay {
 };
 
 struct ExpertGroup {
-    int ranks = 1; // over which the experts are spread (EP)
-    int together = 1; // of them reach each other without the fabric
+    /// over which the experts are spread (EP)
+    int ranks = 1;
+    /// of them reach each other without the fabric
+    int together = 1;
     // Ranks in each datacenter; empty or one entry: all in one. Exchanges are those of a rank where fewest are: it
     // sends most elsewhere
     std::vector<int> perSite;
-    Link inside, between; // to ranks that it reaches without the fabric; to others of its datacenter
-    WanWay wan; // read where perSite has several entries
+    /// to ranks that it reaches without the fabric; to others of its datacenter
+    Link inside, between;
+    /// read where perSite has several entries
+    WanWay wan;
     // Ranks that compute one expert together, over `inside` where they fit there (expert tensor parallel), and ranks
     // that hold the same tokens (tensor parallel without sequence parallelism; 1 where tokens are split already)
     RankGroup expertTensor, sameTokens;
@@ -58,13 +64,20 @@ struct ExpertGroup {
 
 /// What one rank sends in one layer and one direction.
 struct ExpertTokens {
-    double tokens = 0; // on this rank before anything is dropped or sliced; of sameTokens.ranks all hold the same
-    double dispatchBytes = 0, combineBytes = 0; // of one token on the wire (hidden x bytes an element)
-    int choices = 1; // experts that a token visits
-    int experts = 1; // routed experts of the layer
-    int groups = 0, topGroups = 0; // of experts, of which a token visits topGroups; 0: any
-    double kept = 1; // share of the visits that is not dropped; more than 1: padding to the capacity
-    double skew = 1; // visits that the fullest rank receives / mean
+    /// on this rank before anything is dropped or sliced; of sameTokens.ranks all hold the same
+    double tokens = 0;
+    /// of one token on the wire (hidden x bytes an element)
+    double dispatchBytes = 0, combineBytes = 0;
+    /// experts that a token visits
+    int choices = 1;
+    /// routed experts of the layer
+    int experts = 1;
+    /// of experts, of which a token visits topGroups; 0: any
+    int groups = 0, topGroups = 0;
+    /// share of the visits that is not dropped; more than 1: padding to the capacity
+    double kept = 1;
+    /// visits that the fullest rank receives / mean
+    double skew = 1;
 };
 
 } // namespace trainyard

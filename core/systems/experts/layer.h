@@ -32,9 +32,12 @@ namespace trainyard {
 
 /// Kernels of one pass through the layer on one rank, each alone on the GPU.
 struct LayerKernels {
-    Seconds before; // beside nothing of this layer: attention and its norm (read by pairs alone)
-    Seconds router, permute, products, unpermute; // products: of all pieces together
-    Seconds shared; // shared experts
+    /// beside nothing of this layer: attention and its norm (read by pairs alone)
+    Seconds before;
+    /// products: of all pieces together
+    Seconds router, permute, products, unpermute;
+    /// shared experts
+    Seconds shared;
     bool operator==(const LayerKernels &) const = default;
 };
 
@@ -44,21 +47,28 @@ struct LayerKernels {
 /// compute beside begin with the dispatch.
 struct LayerWork {
     bool isBackward = false;
-    LayerKernels fullest; // of the rank that has most to do
-    double meanShare = 1; // products, permute and unpermute of a mean rank / the fullest's; 1: ranks are alike
-    Exchange dispatch, combine; // in the order of time: a backward's `dispatch` brings gradients to the experts
+    /// of the rank that has most to do
+    LayerKernels fullest;
+    /// products, permute and unpermute of a mean rank / the fullest's; 1: ranks are alike
+    double meanShare = 1;
+    /// in the order of time: a backward's `dispatch` brings gradients to the experts
+    Exchange dispatch, combine;
     // Experts begin with the first piece and work piece by piece, each 1 / pieces of the products; a piece of the
     // combine goes when its share of the products is done. Else they begin when all pieces are there.
     bool productsInPieces = false;
-    bool isSharedBeside = false; // shared experts compute while tokens travel
-    Seconds hostWait; // until the host knows where tokens go: before permute and dispatch, nothing computes
+    /// shared experts compute while tokens travel
+    bool isSharedBeside = false;
+    /// until the host knows where tokens go: before permute and dispatch, nothing computes
+    Seconds hostWait;
     // bytes/s of one GPU, one way; memory's read and written. 0: nothing slows down what meets there
     double memoryBandwidth = 0, nicBandwidth = 0, nvlinkBandwidth = 0, wanBandwidth = 0;
-    double multiprocessors = 0; // of the GPU; 0: exchanges take none
+    /// of the GPU; 0: exchanges take none
+    double multiprocessors = 0;
     // One queue to the device (CUDA_DEVICE_MAX_CONNECTIONS=1): nothing starts before what was launched ahead of it on
     // its rank has started
     bool launchesInOrder = false;
-    std::vector<Leg> beside; // other exchanges that use the same ways from the beginning; nothing waits for them
+    /// other exchanges that use the same ways from the beginning; nothing waits for them
+    std::vector<Leg> beside;
     bool operator==(const LayerWork &) const = default;
 };
 
@@ -66,8 +76,10 @@ struct LayerTimes {
     Seconds total;
     Seconds
         computing; // while a kernel of the fullest rank runs, as long as that took beside what shares the GPU with it
-    Seconds exposed; // total - computing: nothing computes
-    Seconds dispatch, combine; // of the fullest rank, from their begin to their end; of a pair both passes' together
+    /// total - computing: nothing computes
+    Seconds exposed;
+    /// of the fullest rank, from their begin to their end; of a pair both passes' together
+    Seconds dispatch, combine;
     bool operator==(const LayerTimes &) const = default;
 };
 
@@ -82,8 +94,8 @@ struct LayerTimes {
 /// where A's unpermute runs with the next layer's phase 1 and B's with the layer before's phase 4. Pieces of products
 /// and `isSharedBeside` are not read. Where one pass after the other is faster, that is what runs.
 struct PairWork {
-    LayerWork forward, backward; // as their isBackward says. Bandwidths, multiprocessors and the queue are the
-                                 // forward's; both bring `beside`
+    /// as their isBackward says. Bandwidths, multiprocessors and the queue are the forward's; both bring `beside`
+    LayerWork forward, backward;
     bool operator==(const PairWork &) const = default;
 };
 
@@ -95,9 +107,11 @@ struct PairWork {
 /// The spans behind the numbers, for whoever looks: tracks are streams of ranks.
 enum class LayerStream : std::uint8_t { Compute, Nic, Nvlink, Wan, Copy };
 struct LayerTrack {
-    int rank = 0; // 0: the fullest; 1: a mean one
+    /// 0: the fullest; 1: a mean one
+    int rank = 0;
     LayerStream stream = LayerStream::Compute;
-    int lane = 0; // of the stream: legs, shared experts and exchanges that run beside its first
+    /// of the stream: legs, shared experts and exchanges that run beside its first
+    int lane = 0;
     auto operator<=>(const LayerTrack &) const = default;
 };
 enum class LayerStep : std::uint8_t {
@@ -116,25 +130,35 @@ struct LayerSpan {
     LayerTrack track;
     LayerStep step = LayerStep::Router;
     int piece = 0;
-    bool isBackward = false; // of a pair
+    /// of a pair
+    bool isBackward = false;
     Nanoseconds start = 0, end = 0;
-    double bytes = 0; // that it moves over its way
-    double nvlinkToo = 0; // and over NVLink besides
-    double alone = 0; // seconds it would take with everything to itself, until all is there
-    Nanoseconds lag = 0; // from its end until what it moved is there
+    /// that it moves over its way
+    double bytes = 0;
+    /// and over NVLink besides
+    double nvlinkToo = 0;
+    /// seconds it would take with everything to itself, until all is there
+    double alone = 0;
+    /// from its end until what it moved is there
+    Nanoseconds lag = 0;
 };
 /// An exchange as the fullest rank saw it.
 struct LayerExchange {
     LayerStep step = LayerStep::Dispatch;
     bool isBackward = false;
     Nanoseconds start = 0, end = 0;
-    double logicalBytes = 0; // Exchange::logicalBytes; over the time: the "logical" bandwidth, which is not a wire's
-    std::array<double, kWayCount> bytes {}; // by Way
+    /// Exchange::logicalBytes; over the time: the "logical" bandwidth, which is not a wire's
+    double logicalBytes = 0;
+    /// by Way
+    std::array<double, kWayCount> bytes {};
 };
 struct LayerChart {
-    std::vector<LayerSpan> spans; // by track, then start; none is empty
-    std::vector<LayerExchange> exchanges; // those that move something, by start
-    Nanoseconds duration = 0; // what runs beside the layer may end later
+    /// by track, then start; none is empty
+    std::vector<LayerSpan> spans;
+    /// those that move something, by start
+    std::vector<LayerExchange> exchanges;
+    /// what runs beside the layer may end later
+    Nanoseconds duration = 0;
     int ranks = 1;
 };
 [[nodiscard]] LayerChart layerChart(const LayerWork &work);

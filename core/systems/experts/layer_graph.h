@@ -15,14 +15,19 @@ struct LayerTask {
     LayerStep step = LayerStep::Router;
     int piece = 0;
     bool isBackward = false;
-    bool isStart = false; // the next task is the rest of it
-    bool isLag = false; // what the task before moved is on its way, and takes no link
-    Nanoseconds lag = 0; // of a task that moves: how long its lag is
-    double bytes = 0, nvlinkToo = 0, alone = 0; // as in LayerSpan; of a piece in two tasks the second knows
+    /// the next task is the rest of it
+    bool isStart = false;
+    /// what the task before moved is on its way, and takes no link
+    bool isLag = false;
+    /// of a task that moves: how long its lag is
+    Nanoseconds lag = 0;
+    /// as in LayerSpan; of a piece in two tasks the second knows
+    double bytes = 0, nvlinkToo = 0, alone = 0;
 };
 
 struct LayerGraph {
-    TaskGraph graph; // each task's micro-batch is its index in `tasks`
+    /// each task's micro-batch is its index in `tasks`
+    TaskGraph graph;
     std::vector<LayerTask> tasks;
     int ranks = 1;
 };

@@ -26,11 +26,15 @@ public:
     /// An exchange of all ranks on its way.
     struct Moving {
         const Exchange *exchange = nullptr;
-        LayerTask about; // of its pieces, but for the way
+        /// of its pieces, but for the way
+        LayerTask about;
         int pieces = 1;
-        std::vector<std::uint32_t> resource, startClass, moveClass, lagClass; // [rank][leg]
-        std::vector<Id> done; // [rank][leg][piece]
-        std::vector<Waits> ready; // [piece]: what it waited for
+        /// [rank][leg]
+        std::vector<std::uint32_t> resource, startClass, moveClass, lagClass;
+        /// [rank][leg][piece]
+        std::vector<Id> done;
+        /// [piece]: what it waited for
+        std::vector<Waits> ready;
     };
     [[nodiscard]] Moving begin(const Exchange &exchange, LayerStep step, bool isBackward);
     /// All pieces, ready at once.
@@ -44,7 +48,8 @@ public:
     [[nodiscard]] LayerGraph finish() &&;
 
 private:
-    enum class Legs : std::uint8_t { First, Others }; // that wait for no other leg; that do
+    /// that wait for no other leg; that do
+    enum class Legs : std::uint8_t { First, Others };
     struct Wait {
         Id task, before;
         bool isForStart;
@@ -64,12 +69,16 @@ private:
     LayerWork m_site;
     int m_ranks;
     ClassTable m_table;
-    std::vector<LayerTrack> m_tracks; // of the resources
-    std::vector<std::uint32_t> m_resource, m_class; // per task
+    /// of the resources
+    std::vector<LayerTrack> m_tracks;
+    /// per task
+    std::vector<std::uint32_t> m_resource, m_class;
     std::vector<LayerTask> m_about;
     std::vector<Wait> m_waits;
-    std::vector<std::uint32_t> m_kernelFlow; // per rank
-    std::vector<Id> m_lastKernel, m_lastLaunched; // per rank
+    /// per rank
+    std::vector<std::uint32_t> m_kernelFlow;
+    /// per rank
+    std::vector<Id> m_lastKernel, m_lastLaunched;
 };
 
 } // namespace trainyard

@@ -47,9 +47,12 @@ private:
     const ExchangeRequest &m_request;
     const ExpertGroup &m_group;
     double m_slower;
-    int m_here; // ranks of the site that has the fewest: they send most elsewhere
-    int m_local; // of them in one node
-    int m_nodes; // of all sites
+    /// ranks of the site that has the fewest: they send most elsewhere
+    int m_here;
+    /// of them in one node
+    int m_local;
+    /// of all sites
+    int m_nodes;
     Exchange m_exchange;
 };
 

@@ -8,10 +8,14 @@
 namespace trainyard {
 
 struct RankLoads {
-    std::vector<double> ofRank; // relative to the mean, after dropping
-    int fullest = 0; // the first of the fullest ranks
-    double skew = 1; // its load
-    double dropped = 0; // share of all visits that found no room
+    /// relative to the mean, after dropping
+    std::vector<double> ofRank;
+    /// the first of the fullest ranks
+    int fullest = 0;
+    /// its load
+    double skew = 1;
+    /// share of all visits that found no room
+    double dropped = 0;
 };
 
 /// Experts lie on `ranks` in order, as many on each. `loads`: relative, one an expert (a layer has `experts`), or

@@ -12,7 +12,8 @@
 namespace trainyard {
 
 struct PipelineStage {
-    Seconds start, moving; // moving: all bytes
+    /// moving: all bytes
+    Seconds start, moving;
 };
 
 [[nodiscard]] Seconds pipelineTime(std::span<const PipelineStage> stages, int pieces);

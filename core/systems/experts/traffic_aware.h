@@ -20,24 +20,31 @@ struct LayerPasses {
 /// The layer as each candidate has its kernels; read by TrafficAware alone. Whole experts compute of slices what is
 /// sent twice once, and products in pieces take longer.
 struct ExchangeWorks {
-    LayerPasses whole; // flat, in one piece
-    LayerPasses inPieces; // flat, products in the pieces asked for (read where there are several)
+    /// flat, in one piece
+    LayerPasses whole;
+    /// flat, products in the pieces asked for (read where there are several)
+    LayerPasses inPieces;
     LayerPasses slices;
 };
 
 /// What was weighed, for whoever asks why.
 struct ComparedExchanges {
-    Seconds flatForward, flatBackward, slicedForward, slicedBackward; // of the layer
+    /// of the layer
+    Seconds flatForward, flatBackward, slicedForward, slicedBackward;
     int slicedForwardPieces = 1, slicedBackwardPieces = 1;
-    double fewer = 1; // bytes that leave a node (of one node: a GPU), flat over sliced
+    /// bytes that leave a node (of one node: a GPU), flat over sliced
+    double fewer = 1;
 };
 
 struct ExchangeChoice {
-    MoeDispatch dispatch = MoeDispatch::Flat; // never TrafficAware
+    /// never TrafficAware
+    MoeDispatch dispatch = MoeDispatch::Flat;
     int forwardPieces = 1, backwardPieces = 1;
     Exchange forwardDispatch, forwardCombine, backwardDispatch, backwardCombine;
-    bool isAsked = true; // else chosen by traffic-aware
-    std::optional<ComparedExchanges> compared; // where there was something to choose
+    /// else chosen by traffic-aware
+    bool isAsked = true;
+    /// where there was something to choose
+    std::optional<ComparedExchanges> compared;
 };
 
 /// A candidate's work with its exchanges and `productsInPieces` replaced is what is timed. Flat is tried in one piece

@@ -30,10 +30,12 @@ struct TaskEnd {
 struct StoreQueue {
     struct Store {
         std::uint32_t job, taskClass;
-        double freed; // bytes of the GPU when it has arrived
+        /// bytes of the GPU when it has arrived
+        double freed;
         std::int32_t minibatch;
         int shard;
-        std::uint32_t weights; // UnitFacts::firstOfShard of the shard that returns; kNoSpan: none
+        /// UnitFacts::firstOfShard of the shard that returns; kNoSpan: none
+        std::uint32_t weights;
         TaskEnd unit;
     };
     std::vector<Store> stores;
@@ -57,22 +59,32 @@ struct GpuState {
     struct Unit { // that was picked
         std::uint32_t job = kNoJob, unit = 0;
         std::int32_t minibatch = 0;
-        bool isContinued = false; // with the weights of the unit before it
-        bool hasInput = false; // from the unit before it
-        Weights weights = Weights::There; // and input
+        /// with the weights of the unit before it
+        bool isContinued = false;
+        /// from the unit before it
+        bool hasInput = false;
+        /// and input
+        Weights weights = Weights::There;
         TaskEnd loaded;
         [[nodiscard]] bool isNone() const { return job == kNoJob; }
     };
 
     Unit now, next;
-    Unit ended; // at this instant, with what it leaves still to be said
-    bool computes = false; // `now`
+    /// at this instant, with what it leaves still to be said
+    Unit ended;
+    /// `now`
+    bool computes = false;
     bool isLoading = false, isStoring = false;
-    bool loadsNext = false; // not `now`
-    std::uint32_t task = kNoSpan; // that computes, or has just ended
-    std::uint32_t last = kNoJob; // job of the unit that began last
-    double used = 0; // bytes
-    StoreQueue stores; // the first is the one under way
+    /// not `now`
+    bool loadsNext = false;
+    /// that computes, or has just ended
+    std::uint32_t task = kNoSpan;
+    /// job of the unit that began last
+    std::uint32_t last = kNoJob;
+    /// bytes
+    double used = 0;
+    /// the first is the one under way
+    StoreQueue stores;
     TaskEnd computed, loaded, stored;
     Nanoseconds began = 0;
 };

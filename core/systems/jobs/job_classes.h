@@ -53,7 +53,8 @@ public:
     }
 
 private:
-    static constexpr int kVariants = 8; // of a unit: two of what it finds by three of what it leaves; two loads
+    /// of a unit: two of what it finds by three of what it leaves; two loads
+    static constexpr int kVariants = 8;
     [[nodiscard]] static int variant(bool isContinued, Keeps keeps)
     {
         return static_cast<int>(keeps) + (isContinued ? kKeeps : 0);
@@ -77,10 +78,14 @@ private:
     const JobSet &m_set;
     ClassTable &m_table;
     std::size_t m_kinds = 0, m_routes = 0;
-    std::vector<std::uint32_t> m_first; // [job]: its first unit
-    std::vector<UnitFacts> m_facts; // [unit]: that finds nothing, that goes on with weights
-    std::vector<int> m_sameRoute; // [route]: the first that is like it
-    std::vector<std::uint32_t> m_computeOf, m_transferOf; // [job][kind or route]: block
+    /// [job]: its first unit
+    std::vector<std::uint32_t> m_first;
+    /// [unit]: that finds nothing, that goes on with weights
+    std::vector<UnitFacts> m_facts;
+    /// [route]: the first that is like it
+    std::vector<int> m_sameRoute;
+    /// [job][kind or route]: block
+    std::vector<std::uint32_t> m_computeOf, m_transferOf;
     std::vector<std::uint32_t> m_classes;
 };
 

@@ -30,16 +30,21 @@ public:
 private:
     struct Node {
         double memory = 0, reserved = 0, held = 0;
-        std::vector<std::uint32_t> waiting; // higher priorities first, then in the order of the list
-        bool hasChanged = false; // since it was last looked at
+        /// higher priorities first, then in the order of the list
+        std::vector<std::uint32_t> waiting;
+        /// since it was last looked at
+        bool hasChanged = false;
     };
     void step(Nanoseconds now, std::size_t node, double bytes);
 
     const JobSet &m_set;
     std::vector<Node> m_nodes;
-    std::vector<double> m_held; // [job]
-    std::vector<std::uint32_t> m_admitted; // just now
-    std::vector<std::size_t> m_changed; // nodes
+    /// [job]
+    std::vector<double> m_held;
+    /// just now
+    std::vector<std::uint32_t> m_admitted;
+    /// nodes
+    std::vector<std::size_t> m_changed;
     std::vector<std::vector<MemoryStep>> m_curves;
     std::vector<double> m_peaks;
 };

@@ -17,7 +17,8 @@ namespace trainyard {
 
 struct JobUnit { // of each mini-batch, in order
     int shard = 0;
-    WorkKind kind = WorkKind::Forward; // ForwardBackward: the last shard's; Backward
+    /// ForwardBackward: the last shard's; Backward
+    WorkKind kind = WorkKind::Forward;
     // Bytes. Weights (with optimizer states, where the unit updates) have to be on the GPU before it starts, and return
     // to the host after it unless the next unit there is the job's next and uses the same shard: then what was to
     // return does so after that one, and what more the first had on the GPU (states) stays as long. What the unit
@@ -25,22 +26,34 @@ struct JobUnit { // of each mini-batch, in order
     // always goes to the host, where the backward pass finds it.
     double weights = 0, writeBack = 0;
     double input = 0, output = 0;
-    double running = 0; // on the GPU while it computes: weights, input, output, activations, gradients
-    double hostAfter = 0; // boundaries in host memory from its end on: taken (forward), or given back (negative)
+    /// on the GPU while it computes: weights, input, output, activations, gradients
+    double running = 0;
+    /// boundaries in host memory from its end on: taken (forward), or given back (negative)
+    double hostAfter = 0;
     bool operator==(const JobUnit &) const = default;
 };
 
 struct JobSpec {
-    std::string name; // for sentences alone
-    std::vector<JobUnit> units; // 2K - 1
-    std::vector<std::vector<double>> seconds; // [kind of GPU][unit]; empty: it cannot run there
-    std::int64_t minibatches = 1; // all epochs
-    double arrival = 0; // seconds
-    double priority = 0; // higher ones go first
-    std::vector<int> gpus; // that alone may run it, ascending; empty: any
-    double hostBytes = 0; // in host memory while the job is there: all weights and states
-    double hostBoundaries = 0; // and at most, of boundaries
-    int node = -1; // whose host holds it; -1: to be dealt (dealJobs)
+    /// for sentences alone
+    std::string name;
+    /// 2K - 1
+    std::vector<JobUnit> units;
+    /// [kind of GPU][unit]; empty: it cannot run there
+    std::vector<std::vector<double>> seconds;
+    /// all epochs
+    std::int64_t minibatches = 1;
+    /// seconds
+    double arrival = 0;
+    /// higher ones go first
+    double priority = 0;
+    /// that alone may run it, ascending; empty: any
+    std::vector<int> gpus;
+    /// in host memory while the job is there: all weights and states
+    double hostBytes = 0;
+    /// and at most, of boundaries
+    double hostBoundaries = 0;
+    /// whose host holds it; -1: to be dealt (dealJobs)
+    int node = -1;
     // Where units stand for several mini-batches each (core/iteration/job_shards/coarse_units.h): so many, which move
     // as much more; `seconds` are those of all of them, `units` of one, as what is on a GPU or in a host is.
     double minibatchesPerUnit = 1;
@@ -49,33 +62,43 @@ struct JobSpec {
 };
 
 struct JobGpu {
-    int kind = 0; // equal GPUs have one
-    int node = 0; // on whose host it is
-    double memory = std::numeric_limits<double>::infinity(); // bytes for units
+    /// equal GPUs have one
+    int kind = 0;
+    /// on whose host it is
+    int node = 0;
+    /// bytes for units
+    double memory = std::numeric_limits<double>::infinity();
     bool operator==(const JobGpu &) const = default;
 };
 
 struct JobNode {
-    int site = 0; // datacenter: a job is served by GPUs of its host's
-    double memory = std::numeric_limits<double>::infinity(); // bytes of the host for jobs
+    /// datacenter: a job is served by GPUs of its host's
+    int site = 0;
+    /// bytes of the host for jobs
+    double memory = std::numeric_limits<double>::infinity();
     bool operator==(const JobNode &) const = default;
 };
 
 /// The way between a host and a GPU.
 struct JobRoute {
-    double toGpu = 0, toHost = 0; // bytes/s of a transfer alone; 0: there is none
-    std::vector<std::uint32_t> linksToGpu, linksToHost; // shared ones, indices into JobSet::links
+    /// bytes/s of a transfer alone; 0: there is none
+    double toGpu = 0, toHost = 0;
+    /// shared ones, indices into JobSet::links
+    std::vector<std::uint32_t> linksToGpu, linksToHost;
     bool operator==(const JobRoute &) const = default;
 };
 
 struct JobSet {
     std::vector<JobGpu> gpus;
     std::vector<JobNode> nodes;
-    std::vector<double> links; // bytes/s of what several routes share; empty: nothing they share can be a bottleneck
+    /// bytes/s of what several routes share; empty: nothing they share can be a bottleneck
+    std::vector<double> links;
     std::vector<JobRoute> routes;
-    std::vector<std::vector<int>> routeOf; // [node][GPU]: index into routes, -1 where there is none. Empty: nothing is
-                                           // known of ways, and jobs that move nothing need none
-    bool isFullDuplex = true; // a GPU's transfers in both directions run at once
+    /// [node][GPU]: index into routes, -1 where there is none. Empty: nothing is known of ways, and jobs that move
+    /// nothing need none
+    std::vector<std::vector<int>> routeOf;
+    /// a GPU's transfers in both directions run at once
+    bool isFullDuplex = true;
     std::vector<JobSpec> jobs;
     bool operator==(const JobSet &) const = default;
 };

@@ -75,16 +75,20 @@ private:
 
     struct Job {
         std::int64_t picked = 0, ended = 0, all = 0;
-        std::int64_t minibatches = 0, ofAll = 0; // that have not ended
-        std::uint32_t unit = 0, next = 0; // of a mini-batch: the first that has not ended, that nobody has picked
+        /// that have not ended
+        std::int64_t minibatches = 0, ofAll = 0;
+        /// of a mini-batch: the first that has not ended, that nobody has picked
+        std::uint32_t unit = 0, next = 0;
         std::uint32_t units = 0, first = 0, group = 0;
     };
 
     std::size_t m_gpus, m_words;
     RemainingWork m_counts;
     std::vector<Job> m_jobs;
-    std::vector<std::uint64_t> m_bits; // [group][word]
-    std::vector<Nanoseconds> m_left; // of each unit of a job: it and those after it in a mini-batch
+    /// [group][word]
+    std::vector<std::uint64_t> m_bits;
+    /// of each unit of a job: it and those after it in a mini-batch
+    std::vector<Nanoseconds> m_left;
 };
 
 } // namespace trainyard

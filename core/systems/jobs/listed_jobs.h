@@ -27,8 +27,10 @@ private:
 
     const JobsUnderWay &m_progress;
     const UnitOrder &m_order;
-    const UnitNumbers &m_numbers; // may be empty: whichever comes next
-    std::vector<std::size_t> m_position; // [GPU]: in its list
+    /// may be empty: whichever comes next
+    const UnitNumbers &m_numbers;
+    /// [GPU]: in its list
+    std::vector<std::size_t> m_position;
     std::vector<std::uint8_t> m_isFree;
 };
 

@@ -24,10 +24,14 @@ private:
     }
 
     const JobsUnderWay &m_progress;
-    std::size_t m_ranks = 0; // of priorities, the highest first
-    std::vector<std::uint32_t> m_rankOf; // [job]
-    std::vector<std::vector<std::uint32_t>> m_free; // [group][rank]
-    std::vector<std::vector<std::uint32_t>> m_groupsOn; // [GPU]
+    /// of priorities, the highest first
+    std::size_t m_ranks = 0;
+    /// [job]
+    std::vector<std::uint32_t> m_rankOf;
+    /// [group][rank]
+    std::vector<std::vector<std::uint32_t>> m_free;
+    /// [GPU]
+    std::vector<std::vector<std::uint32_t>> m_groupsOn;
     std::mt19937_64 m_random;
 };
 

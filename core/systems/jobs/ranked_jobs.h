@@ -40,9 +40,12 @@ private:
     const By m_by;
     std::vector<double> m_priority;
     std::vector<std::uint8_t> m_isFree;
-    std::vector<std::uint32_t> m_stamp; // of the entry that counts
-    std::vector<std::vector<Entry>> m_heaps; // [group]
-    std::vector<std::vector<std::uint32_t>> m_groupsOn; // [GPU]
+    /// of the entry that counts
+    std::vector<std::uint32_t> m_stamp;
+    /// [group]
+    std::vector<std::vector<Entry>> m_heaps;
+    /// [GPU]
+    std::vector<std::vector<std::uint32_t>> m_groupsOn;
 };
 
 } // namespace trainyard

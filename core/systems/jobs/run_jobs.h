@@ -20,15 +20,18 @@
 namespace trainyard {
 
 /// Which unit goes where, for one that follows a list: of each GPU the jobs that it serves, a unit at a time.
-using UnitOrder = std::vector<std::vector<std::uint32_t>>; // [GPU]: jobs
+/// [GPU]: jobs
+using UnitOrder = std::vector<std::vector<std::uint32_t>>;
 /// Which of the job's units each entry of an order means, counted over all mini-batches: a GPU waits until that is the
 /// job's next one.
-using UnitNumbers = std::vector<std::vector<std::int64_t>>; // [GPU]
+/// [GPU]
+using UnitNumbers = std::vector<std::vector<std::int64_t>>;
 
 struct JobRules {
     /// ShardedLrtf, Fifo or Random; ShardMilp follows `order`.
     JobScheduler scheduler = JobScheduler::ShardedLrtf;
-    bool doubleBuffer = true, lookAhead = false; // the first implies the second
+    /// the first implies the second
+    bool doubleBuffer = true, lookAhead = false;
     RemainingWork remaining = RemainingWork::Units;
     /// False: a GPU goes on with the job that it has begun until that has no unit left, and another GPU never takes it;
     /// what is on its way ahead may be another job's first weights. The states of a job of one shard, which all jobs
@@ -37,16 +40,21 @@ struct JobRules {
     bool spill = true;
     int seed = 1;
     UnitOrder order;
-    UnitNumbers numbers; // as long as `order`, or empty: whichever unit of the job comes next
+    /// as long as `order`, or empty: whichever unit of the job comes next
+    UnitNumbers numbers;
     [[nodiscard]] bool looksAhead() const { return lookAhead || doubleBuffer; }
 };
 
 struct JobTimes { // Nanoseconds from the start
     static constexpr Nanoseconds kNever = -1;
-    Nanoseconds start = kNever, end = kNever; // of its first and its last unit
-    Nanoseconds computing = 0; // of its units
-    std::vector<int> gpus; // that it ran on, ascending
-    double loaded = 0, stored = 0; // bytes
+    /// of its first and its last unit
+    Nanoseconds start = kNever, end = kNever;
+    /// of its units
+    Nanoseconds computing = 0;
+    /// that it ran on, ascending
+    std::vector<int> gpus;
+    /// bytes
+    double loaded = 0, stored = 0;
 };
 
 struct JobRun {
@@ -55,8 +63,10 @@ struct JobRun {
     /// says the job.
     Timeline timeline;
     std::vector<JobTimes> jobs;
-    std::vector<std::vector<MemoryStep>> hosts; // [node]: bytes taken from then on
-    std::vector<double> hostPeaks; // [node]
+    /// [node]: bytes taken from then on
+    std::vector<std::vector<MemoryStep>> hosts;
+    /// [node]
+    std::vector<double> hostPeaks;
 };
 
 /// Seconds that all units would take one after the other on the slowest GPUs, with all their transfers on the slowest

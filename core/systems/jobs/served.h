@@ -30,7 +30,8 @@ private:
     struct Like {
         double memory = 0;
         bool hasUnits = false, loads = false, stores = false;
-        std::vector<std::uint8_t> kinds; // [kind]: it has times there
+        /// [kind]: it has times there
+        std::vector<std::uint8_t> kinds;
         std::vector<int> pins;
         auto operator<=>(const Like &) const = default;
     };
@@ -40,10 +41,12 @@ private:
     const JobSet &m_set;
     std::map<Like, std::size_t> m_known;
     std::vector<const Like *> m_likes;
-    std::vector<std::vector<std::size_t>> m_listOf; // [like][node], of those that are not pinned
+    /// [like][node], of those that are not pinned
+    std::vector<std::vector<std::size_t>> m_listOf;
     std::vector<GpusOfKind> m_lists;
     std::map<GpusOfKind, std::size_t> m_indexOf;
-    std::map<int, std::vector<std::size_t>> m_ofSite; // GPUs
+    /// GPUs
+    std::map<int, std::vector<std::size_t>> m_ofSite;
 };
 
 /// Seconds of each unit on the fastest of those kinds; empty where there is none.

@@ -31,15 +31,19 @@ public:
     /// What is known besides the spans, after it has run.
     void tell(JobRun &run);
 
-    enum Resource : std::uint32_t { Compute, Load, Store }; // of a GPU; its first is kResources * GPU
+    /// of a GPU; its first is kResources * GPU
+    enum Resource : std::uint32_t { Compute, Load, Store };
     static constexpr std::uint32_t kResources = 3;
 
 private:
     struct JobState {
-        std::uint32_t gpu = 0; // that has picked it
-        std::uint32_t stores = 0; // that have not arrived
+        /// that has picked it
+        std::uint32_t gpu = 0;
+        /// that have not arrived
+        std::uint32_t stores = 0;
         bool isPicked = false, hasLeft = false;
-        std::uint64_t ranOn = 0; // a bit a GPU, of the first 64; JobTimes::gpus has the others until it has run
+        /// a bit a GPU, of the first 64; JobTimes::gpus has the others until it has run
+        std::uint64_t ranOn = 0;
         TaskEnd computed, stored;
     };
 
@@ -82,16 +86,22 @@ private:
     JobClasses m_classes;
     JobHosts m_hosts;
     std::unique_ptr<JobPolicy> m_policy;
-    std::vector<std::pair<Nanoseconds, std::uint32_t>> m_arrivals; // in order
+    /// in order
+    std::vector<std::pair<Nanoseconds, std::uint32_t>> m_arrivals;
     std::size_t m_arrived = 0;
     std::vector<GpuState> m_gpus;
     std::vector<JobState> m_jobs;
-    std::vector<std::uint32_t> m_returning; // [first unit of a shard]: stores of its weights that have not arrived
+    /// [first unit of a shard]: stores of its weights that have not arrived
+    std::vector<std::uint32_t> m_returning;
     std::vector<JobTimes> m_times;
-    std::vector<std::uint32_t> m_resourceOf; // [task]
-    std::vector<std::uint64_t> m_touched, m_idle; // a bit a GPU: has to be looked at; has nothing to do
-    std::vector<std::uint32_t> m_free; // [group]: jobs that no GPU has picked
-    std::vector<std::uint32_t> m_woken; // groups of which a job has become free at this instant
+    /// [task]
+    std::vector<std::uint32_t> m_resourceOf;
+    /// a bit a GPU: has to be looked at; has nothing to do
+    std::vector<std::uint64_t> m_touched, m_idle;
+    /// [group]: jobs that no GPU has picked
+    std::vector<std::uint32_t> m_free;
+    /// groups of which a job has become free at this instant
+    std::vector<std::uint32_t> m_woken;
 };
 
 } // namespace trainyard

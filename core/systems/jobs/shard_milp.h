@@ -15,28 +15,45 @@
 namespace trainyard {
 
 struct ShardMilpLimits {
-    double seconds = 10; // of the solver, all searches together
-    int nodes = 20000; // of each search
-    std::size_t columns = 6000; // of a programme; eight times as many where nothing is left to be taken as one
-    std::string program = "cbc"; // MilpLimits::program
+    /// of the solver, all searches together
+    double seconds = 10;
+    /// of each search
+    int nodes = 20000;
+    /// of a programme; eight times as many where nothing is left to be taken as one
+    std::size_t columns = 6000;
+    /// MilpLimits::program
+    std::string program = "cbc";
 };
 
 struct ShardMilpAnswer {
     /// For runJobs: those given, with the order that was found (ShardMilp), or else sharded-LRTF.
     JobRules rules;
-    double makespan = 0; // seconds, of that run
-    double lrtf = 0; // seconds: sharded-LRTF's run
-    double bound = 0; // seconds; no schedule of these units is shorter, transfers not counted
-    bool isProven = false; // makespan is the shortest: of units that need no transfers
-    bool isLrtf = false; // no order that was found is shorter than sharded-LRTF's own, which is the answer
-    std::int64_t unitsPerTask = 1; // so many consecutive units of a job, at most, were taken as one
-    double grid = 0; // seconds of a time step; 0 where no programme was needed
-    bool isRounded = false; // units are no whole numbers of steps and were rounded up, so a programme proves nothing
-    bool isTooLarge = false; // no programme was solved: even whole jobs on a coarse grid are too many columns
-    bool isCutShort = false; // a search came to no end within its limits
-    bool hasTransfers = false; // taken into the units' times (unitSeconds), while the run has them as they are
-    std::size_t columns = 0; // of the largest programme
-    int searches = 0; // programmes that were solved
+    /// seconds, of that run
+    double makespan = 0;
+    /// seconds: sharded-LRTF's run
+    double lrtf = 0;
+    /// seconds; no schedule of these units is shorter, transfers not counted
+    double bound = 0;
+    /// makespan is the shortest: of units that need no transfers
+    bool isProven = false;
+    /// no order that was found is shorter than sharded-LRTF's own, which is the answer
+    bool isLrtf = false;
+    /// so many consecutive units of a job, at most, were taken as one
+    std::int64_t unitsPerTask = 1;
+    /// seconds of a time step; 0 where no programme was needed
+    double grid = 0;
+    /// units are no whole numbers of steps and were rounded up, so a programme proves nothing
+    bool isRounded = false;
+    /// no programme was solved: even whole jobs on a coarse grid are too many columns
+    bool isTooLarge = false;
+    /// a search came to no end within its limits
+    bool isCutShort = false;
+    /// taken into the units' times (unitSeconds), while the run has them as they are
+    bool hasTransfers = false;
+    /// of the largest programme
+    std::size_t columns = 0;
+    /// programmes that were solved
+    int searches = 0;
 };
 
 /// `rules`: double buffers and what remains, for sharded-LRTF's run and for units' times; the scheduler is not read.

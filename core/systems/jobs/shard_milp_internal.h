@@ -15,16 +15,20 @@ inline constexpr std::int64_t kCannot = -1;
 /// Unit times of the set: GPUs that are alike for all jobs are a class.
 struct ShardUnits {
     struct Job {
-        std::uint32_t job = 0; // of the set
+        /// of the set
+        std::uint32_t job = 0;
         Nanoseconds arrival = 0;
-        std::vector<std::vector<Nanoseconds>> times; // [class][unit of a mini-batch]; empty: not there
+        /// [class][unit of a mini-batch]; empty: not there
+        std::vector<std::vector<Nanoseconds>> times;
         std::int64_t minibatches = 1;
         [[nodiscard]] std::int64_t perMinibatch() const;
         [[nodiscard]] std::int64_t count() const { return perMinibatch() * minibatches; }
         bool operator==(const Job &) const = default;
     };
-    std::vector<int> classOf; // [GPU]
-    std::vector<int> capacity; // [class]
+    /// [GPU]
+    std::vector<int> classOf;
+    /// [class]
+    std::vector<int> capacity;
     std::vector<Job> jobs;
     bool hasTransfers = false;
 };
@@ -34,7 +38,8 @@ struct ShardUnits {
 /// Consecutive units of a job that are one.
 struct ShardTask {
     std::int64_t units = 1;
-    std::vector<std::int64_t> time; // [class], kCannot
+    /// [class], kCannot
+    std::vector<std::int64_t> time;
     [[nodiscard]] std::int64_t least() const;
     bool operator==(const ShardTask &) const = default;
 };
@@ -45,9 +50,12 @@ struct ShardProblem {
         std::vector<ShardTask> tasks;
         bool operator==(const Job &) const = default;
     };
-    std::vector<int> capacity; // [class]
-    std::vector<Job> jobs; // as in ShardUnits
-    std::int64_t grid = 1; // nanoseconds of a step
+    /// [class]
+    std::vector<int> capacity;
+    /// as in ShardUnits
+    std::vector<Job> jobs;
+    /// nanoseconds of a step
+    std::int64_t grid = 1;
     bool isRounded = false;
     std::int64_t unitsPerTask = 1;
     [[nodiscard]] std::size_t taskCount() const;
@@ -65,7 +73,8 @@ struct ShardSchedule {
         std::int64_t time = 0;
         int gpuClass = 0;
     };
-    std::vector<std::vector<Start>> starts; // [job][task]
+    /// [job][task]
+    std::vector<std::vector<Start>> starts;
     std::int64_t length = 0;
 };
 /// Of the jobs that wait the one with the longest remaining time, on the first class where it may run that is free.
@@ -82,8 +91,10 @@ struct ShardProgramme {
         std::uint32_t column = 0;
     };
     Milp milp;
-    std::vector<std::vector<std::vector<Window>>> windows; // [job][task][class]
-    bool isImpossible = false; // a task has no time at all
+    /// [job][task][class]
+    std::vector<std::vector<std::vector<Window>>> windows;
+    /// a task has no time at all
+    bool isImpossible = false;
 };
 [[nodiscard]] std::size_t columnCount(const ShardProblem &problem, std::int64_t length);
 [[nodiscard]] ShardProgramme programme(const ShardProblem &problem, std::int64_t length);

@@ -13,10 +13,13 @@ enum class Keeps : std::uint8_t { Nothing, Input, WeightsAndInput };
 inline constexpr int kKeeps = 3;
 
 struct UnitBytes {
-    double held = 0; // weights, its own or those that it found there
-    double owed = 0; // of them, what returns to the host when they leave
+    /// weights, its own or those that it found there
+    double held = 0;
+    /// of them, what returns to the host when they leave
+    double owed = 0;
     double input = 0, output = 0, nextInput = 0;
-    double need = 0; // on the GPU while it computes, all of the above included
+    /// on the GPU while it computes, all of the above included
+    double need = 0;
 
     /// There before it starts.
     [[nodiscard]] double present() const { return held + input; }

@@ -11,12 +11,18 @@
 namespace trainyard {
 
 enum class ShareWay : std::uint8_t {
-    EvenSplit, // b = B / N in one micro-batch, r = 1 / N: fully sharded data parallelism as it is
-    EvenAccumulated, // the same b, cut into the largest micro-batch that divides it and fits
-    Whale, // b by speed, in one micro-batch, then off ranks that overflow; r = 1 / N
-    StateBalanced, // b = B / N, states where there is room
-    ComputeBalanced, // b by time, r = 1 / N
-    Balanced, // both: Cephalo
+    /// b = B / N in one micro-batch, r = 1 / N: fully sharded data parallelism as it is
+    EvenSplit,
+    /// the same b, cut into the largest micro-batch that divides it and fits
+    EvenAccumulated,
+    /// b by speed, in one micro-batch, then off ranks that overflow; r = 1 / N
+    Whale,
+    /// b = B / N, states where there is room
+    StateBalanced,
+    /// b by time, r = 1 / N
+    ComputeBalanced,
+    /// both: Cephalo
+    Balanced,
 };
 
 /// `speeds`: for each kind what Whale goes by, usually peak FLOP/s; empty: samples per second in micro-batches of 1.

@@ -132,8 +132,10 @@ private:
     }
 
     int m_ranks;
-    std::vector<CostTable<Cost>> m_doubled; // of 1, 2, 4, … ranks
-    std::vector<CostTable<Cost>> m_sums; // of the ranks in the lowest 0, 1, 2, … bits of their number
+    /// of 1, 2, 4, … ranks
+    std::vector<CostTable<Cost>> m_doubled;
+    /// of the ranks in the lowest 0, 1, 2, … bits of their number
+    std::vector<CostTable<Cost>> m_sums;
 };
 
 /// Groups of equal ranks together.
@@ -166,7 +168,8 @@ public:
 private:
     int m_most;
     std::vector<EqualRanks<Cost>> m_groups;
-    std::vector<CostTable<Cost>> m_sums; // of the first 0, 1, 2, … groups
+    /// of the first 0, 1, 2, … groups
+    std::vector<CostTable<Cost>> m_sums;
 };
 
 } // namespace trainyard

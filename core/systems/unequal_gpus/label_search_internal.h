@@ -10,7 +10,8 @@ namespace trainyard {
 
 struct LabelGroup {
     int ranks = 0;
-    std::vector<const Offer *> offers; // by samples; null where there is none
+    /// by samples; null where there is none
+    std::vector<const Offer *> offers;
 };
 
 /// An offer for each rank of each group, which together have `samples` and at most `mostBytes`. Some choice has to fit.

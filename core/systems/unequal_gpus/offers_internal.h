@@ -9,17 +9,22 @@ namespace trainyard {
 
 struct Offer {
     int microBatch = 0, microBatches = 0;
-    double time = 0; // seconds of one layer
-    double bytes = 0; // of its room that states of others cannot have
+    /// seconds of one layer
+    double time = 0;
+    /// of its room that states of others cannot have
+    double bytes = 0;
 
     [[nodiscard]] int samples() const { return microBatch * microBatches; }
 };
 
 struct OfferGroup {
-    std::vector<int> kinds; // equal ones
+    /// equal ones
+    std::vector<int> kinds;
     int ranks = 0;
-    std::vector<Offer> offers; // by samples, then by micro-batch
-    bool isPinned = false; // to one offer
+    /// by samples, then by micro-batch
+    std::vector<Offer> offers;
+    /// to one offer
+    bool isPinned = false;
 };
 
 /// Samples that a rank may have: any from `least` to `most`.

@@ -27,40 +27,57 @@ struct LayerTime {
 /// One of the D replicas of a stage: a tensor group of equal GPUs.
 struct Replica {
     int tensor = 1;
-    std::vector<LayerTime> layers; // of its stage
-    double parameters = 0; // of the stage on one GPU
-    double activations = 0; // numbers that the stage keeps on one GPU for each sample in flight
-    LinkCurve toNext, toPrevious; // to the replica of the same pipeline in the neighbouring stages; unused at the ends
-    LinkCurve toNextReplica; // of the same stage, between single GPUs; unused in the last replica
+    /// of its stage
+    std::vector<LayerTime> layers;
+    /// of the stage on one GPU
+    double parameters = 0;
+    /// numbers that the stage keeps on one GPU for each sample in flight
+    double activations = 0;
+    /// to the replica of the same pipeline in the neighbouring stages; unused at the ends
+    LinkCurve toNext, toPrevious;
+    /// of the same stage, between single GPUs; unused in the last replica
+    LinkCurve toNextReplica;
 };
 
 struct Stage {
     std::vector<Replica> replicas;
-    double parameters = 0; // whole, not divided by the tensor degree
-    double sentOn = 0; // numbers that its last layer puts out for one sample
-    double sentBack = 0; // of the gradients that go back: what its first layer puts out, as the release has it [F]
+    /// whole, not divided by the tensor degree
+    double parameters = 0;
+    /// numbers that its last layer puts out for one sample
+    double sentOn = 0;
+    /// of the gradients that go back: what its first layer puts out, as the release has it [F]
+    double sentBack = 0;
 };
 
 /// Constants of the release.
 struct Constants {
-    double bytesPerNumber = 4; // FP32
-    double bytesPerParameter = 24; // Adam 8, FP32 copy 4, gradients 4, communication 4, copies of DeepSpeed 4 [F]
-    Bytes loaded { 5.06e9 }; // K: what a GPU holds besides, of the GH200 validation; the planner takes 2e9 or 3e9 [F]
-    int mostTensorOfSync = 4; // larger tensor groups are synchronised as if they were of four [F]
+    /// FP32
+    double bytesPerNumber = 4;
+    /// Adam 8, FP32 copy 4, gradients 4, communication 4, copies of DeepSpeed 4 [F]
+    double bytesPerParameter = 24;
+    /// K: what a GPU holds besides, of the GH200 validation; the planner takes 2e9 or 3e9 [F]
+    Bytes loaded { 5.06e9 };
+    /// larger tensor groups are synchronised as if they were of four [F]
+    int mostTensorOfSync = 4;
 };
 
 struct Problem {
     std::vector<Stage> stages;
-    int microBatch = 1, globalBatch = 1; // samples
+    /// samples
+    int microBatch = 1, globalBatch = 1;
     Constants constants;
 };
 
 struct Prediction {
-    Seconds pipeline; // T_pp
-    Seconds sync; // T_sync
-    Bytes memory; // M of the fullest GPU
+    /// T_pp
+    Seconds pipeline;
+    /// T_sync
+    Seconds sync;
+    /// M of the fullest GPU
+    Bytes memory;
     int fullestStage = 0;
-    int microBatches = 0; // N_b
+    /// N_b
+    int microBatches = 0;
     [[nodiscard]] Seconds iteration() const { return pipeline + sync; }
 };
 

@@ -14,22 +14,31 @@ namespace trainyard {
 /// Equal ranks: whole layers on equal GPUs. What is pinned holds for each of them; ranks of which only some are pinned
 /// are two kinds.
 struct RankKind {
-    std::string name; // for sentences alone: "P40 in Iowa"
+    /// for sentences alone: "P40 in Iowa"
+    std::string name;
     int ranks = 1;
-    std::vector<double> forward, backward; // seconds of one layer for micro-batch 1, 2, …: f(m), b(m)
+    /// seconds of one layer for micro-batch 1, 2, …: f(m), b(m)
+    std::vector<double> forward, backward;
     /// Bytes beside states at micro-batch 1, 2, …: C(m). What a smaller micro-batch takes a larger one takes too: dips
     /// of a measurement are not used. The shortest of the three tables bounds the micro-batch.
     std::vector<double> compute;
-    double perSample = 0; // bytes that each of the rank's samples keeps on the GPU besides, until its backward
-    double room = 0; // bytes for compute and states together: memory_fraction · capacity − communication buffers
-    double capacity = 0, buffers = 0; // bytes, for equal utilization alone; capacity 0: utilization is of the room
-    std::optional<int> microBatch, microBatches; // pinned; either 0: the rank keeps states and computes nothing
-    std::optional<double> stateShare; // pinned, of each rank
+    /// bytes that each of the rank's samples keeps on the GPU besides, until its backward
+    double perSample = 0;
+    /// bytes for compute and states together: memory_fraction · capacity − communication buffers
+    double room = 0;
+    /// bytes, for equal utilization alone; capacity 0: utilization is of the room
+    double capacity = 0, buffers = 0;
+    /// pinned; either 0: the rank keeps states and computes nothing
+    std::optional<int> microBatch, microBatches;
+    /// pinned, of each rank
+    std::optional<double> stateShare;
 };
 
 enum class StateFill {
-    MinParams, // keep even unless a rank has no room: the largest share is as small as can be (released default)
-    MinUtilization, // even while no GPU is half full, else the fullest GPU is as empty as can be (released)
+    /// keep even unless a rank has no room: the largest share is as small as can be (released default)
+    MinParams,
+    /// even while no GPU is half full, else the fullest GPU is as empty as can be (released)
+    MinUtilization,
     /// MinParams as released: C is read at the count of micro-batches instead of their size, so that ranks seem emptier
     /// than they are. What it fills may not fit.
     MinParamsReleased,
@@ -37,18 +46,29 @@ enum class StateFill {
 
 struct ShareProblem {
     std::vector<RankKind> kinds;
-    int batch = 0; // samples of all ranks together: B
-    double gather = 0, reduceScatter = 0; // seconds of one layer with even shares: AG, RS
-    double overhead = 0; // seconds of each further micro-batch of a layer's backward: δ (released: 10 ms)
-    double unevenPenalty = 1.25; // collectives with a rank that cannot hold an even share take so much longer: u
-    double stateBytes = 0; // of the whole model, divided over the ranks: S
+    /// samples of all ranks together: B
+    int batch = 0;
+    /// seconds of one layer with even shares: AG, RS
+    double gather = 0, reduceScatter = 0;
+    /// seconds of each further micro-batch of a layer's backward: δ (released: 10 ms)
+    double overhead = 0;
+    /// collectives with a rank that cannot hold an even share take so much longer: u
+    double unevenPenalty = 1.25;
+    /// of the whole model, divided over the ranks: S
+    double stateBytes = 0;
     StateFill stateFill = StateFill::MinParams;
-    bool balancesState = true; // false: every rank holds an even share, which bounds its micro-batch
-    bool balancesCompute = true; // false: every rank has as many samples, one more where they do not divide
-    bool layered = true; // false: collectives repeat with each micro-batch, as plain accumulation does
-    bool overlaps = true; // false: collectives wait for compute and compute for them
-    bool recomputes = true; // a backward runs its forward again; false: what it makes anew is in b(m), if anything
-    bool accumulates = true; // false: one micro-batch a rank
+    /// false: every rank holds an even share, which bounds its micro-batch
+    bool balancesState = true;
+    /// false: every rank has as many samples, one more where they do not divide
+    bool balancesCompute = true;
+    /// false: collectives repeat with each micro-batch, as plain accumulation does
+    bool layered = true;
+    /// false: collectives wait for compute and compute for them
+    bool overlaps = true;
+    /// a backward runs its forward again; false: what it makes anew is in b(m), if anything
+    bool recomputes = true;
+    /// false: one micro-batch a rank
+    bool accumulates = true;
     bool mayIdle =
         false; // a rank may get no sample, and keep states, where that is faster or there are too few samples
 };
@@ -56,21 +76,30 @@ struct ShareProblem {
 /// What some equal ranks of a kind get.
 struct RankShare {
     int kind = 0, ranks = 1;
-    int microBatch = 0, microBatches = 0; // m, l; both 0 where the rank computes nothing
-    double stateShare = 0; // r, of each rank
-    double time = 0; // seconds of one layer, forward and backward: T
-    double computeBytes = 0; // of each rank, beside its states: C(m) and what its samples keep
-    bool isUneven = false; // it cannot hold an even share: its collectives pay the penalty
+    /// m, l; both 0 where the rank computes nothing
+    int microBatch = 0, microBatches = 0;
+    /// r, of each rank
+    double stateShare = 0;
+    /// seconds of one layer, forward and backward: T
+    double time = 0;
+    /// of each rank, beside its states: C(m) and what its samples keep
+    double computeBytes = 0;
+    /// it cannot hold an even share: its collectives pay the penalty
+    bool isUneven = false;
 
     [[nodiscard]] int samples() const { return microBatch * microBatches; }
     bool operator==(const RankShare &) const = default;
 };
 
 struct Shares {
-    double layerTime = 0; // seconds of the slowest rank: max T
-    int sumMicroBatch = 0; // over all ranks: what the released code bounds memory by
-    double usedBytes = 0, roomBytes = 0; // of all ranks: compute and states, and what there is for them
-    std::vector<RankShare> ranks; // kinds in their order, within one the larger shares of the batch first
+    /// seconds of the slowest rank: max T
+    double layerTime = 0;
+    /// over all ranks: what the released code bounds memory by
+    int sumMicroBatch = 0;
+    /// of all ranks: compute and states, and what there is for them
+    double usedBytes = 0, roomBytes = 0;
+    /// kinds in their order, within one the larger shares of the batch first
+    std::vector<RankShare> ranks;
 
     bool operator==(const Shares &) const = default;
 };

@@ -18,8 +18,10 @@ namespace trainyard {
 [[nodiscard]] Expected<Shares> fastShares(const ShareProblem &problem, int extrapolate = 1);
 
 struct ReleasedOptions {
-    int largestMicroBatch = 0; // no larger one is tried; 0: as large as fits
-    int extrapolate = 1; // e, as above
+    /// no larger one is tried; 0: as large as fits
+    int largestMicroBatch = 0;
+    /// e, as above
+    int extrapolate = 1;
 };
 
 /// The dynamic programme of Cephalo's released optimiser, for reference:

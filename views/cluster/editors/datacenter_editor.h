@@ -25,7 +25,8 @@ private:
     void check();
 
     Datacenter m_before;
-    QString m_note; // where a preset's figures come from
+    /// where a preset's figures come from
+    QString m_note;
     bool m_isNew;
     QComboBox *m_region;
     QLineEdit *m_name;

@@ -116,7 +116,8 @@ private:
         m_checked();
     }
 
-    static constexpr double kMostLost = kIsWhole ? 0 : 0.01; // share of a number that rounding may take
+    /// share of a number that rounding may take
+    static constexpr double kMostLost = kIsWhole ? 0 : 0.01;
 
     std::function<void()> m_checked;
 };

@@ -41,15 +41,19 @@ public:
     [[nodiscard]] QString title() const { return m_title; }
 
 public slots:
-    void accept(); // nothing where something is wrong
+    /// nothing where something is wrong
+    void accept();
     void reject();
 
 signals:
-    void changed(); // something else stands in a field
-    void revisited(); // the pointer comes back: a hover elsewhere may have shown another plan meanwhile
+    /// something else stands in a field
+    void changed();
+    /// the pointer comes back: a hover elsewhere may have shown another plan meanwhile
+    void revisited();
     void accepted();
     void rejected();
-    void left(const QWidget *to); // a press or the focus went elsewhere in the window
+    /// a press or the focus went elsewhere in the window
+    void left(const QWidget *to);
 
 protected:
     void keyPressEvent(QKeyEvent *event) override;
@@ -93,10 +97,12 @@ private:
     void leaveFor(const QObject *target);
 
     struct Start {
-        double given = 0, shown = 0; // a field rounds and clips what it is given
+        /// a field rounds and clips what it is given
+        double given = 0, shown = 0;
     };
     QHash<const QObject *, Start> m_starts;
-    std::vector<std::function<QString()>> m_refusals; // of the fields, in their order
+    /// of the fields, in their order
+    std::vector<std::function<QString()>> m_refusals;
     QString m_title, m_fault, m_note;
     bool m_isValid = true;
     QRect m_anchor;

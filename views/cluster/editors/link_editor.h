@@ -26,8 +26,10 @@ public:
     [[nodiscard]] WanLink link() const;
 
 private:
-    struct Adder; // of the fields, key by key
-    struct Taker; // of what they say
+    /// of the fields, key by key
+    struct Adder;
+    /// of what they say
+    struct Taker;
     void addFields(const std::array<QString, 2> &names);
     void addCloud(const Key &key);
     void addPrices(const Key &key, const std::array<QString, 2> &names);
@@ -40,11 +42,13 @@ private:
     [[nodiscard]] std::array<QString, 2> endNames() const;
     void check();
 
-    std::optional<Cluster> m_cluster; // whose link is new
+    /// whose link is new
+    std::optional<Cluster> m_cluster;
     std::array<QComboBox *, 2> m_ends {};
     WanLink m_before;
     QString m_note;
-    std::map<std::string, QDoubleSpinBox *> m_numbers; // by the names of their keys
+    /// by the names of their keys
+    std::map<std::string, QDoubleSpinBox *> m_numbers;
     QComboBox *m_cloud;
     QCheckBox *m_priced;
     std::array<QDoubleSpinBox *, 2> m_prices;

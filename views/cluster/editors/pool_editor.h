@@ -27,7 +27,8 @@ private:
     [[nodiscard]] Host host() const;
     void check();
     [[nodiscard]] QString fault() const;
-    [[nodiscard]] int chosen() const; // entry of the list; -1 where the text is none
+    /// entry of the list; -1 where the text is none
+    [[nodiscard]] int chosen() const;
 
     Pool m_before;
     QComboBox *m_gpu;

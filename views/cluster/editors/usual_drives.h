@@ -10,7 +10,8 @@ namespace trainyard {
 
 struct UsualDrive {
     double writeGBps = 5.0, readGBps = 7.0;
-    double endurancePb = 0.6; // 600 TB written
+    /// 600 TB written
+    double endurancePb = 0.6;
     double usd = 90;
 };
 inline constexpr int kUsualDrivesPerNode = 4;

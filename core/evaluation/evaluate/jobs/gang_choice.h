@@ -11,10 +11,14 @@
 namespace trainyard {
 
 struct GangChoice {
-    const GangPlan *plan = nullptr; // null: none fits
-    EvaluationPtr evaluation; // of a mini-batch, with its time: Depth::Score
-    EvaluationPtr judged; // with its memory: the same, but where times are measured
-    std::string why; // none fits
+    /// null: none fits
+    const GangPlan *plan = nullptr;
+    /// of a mini-batch, with its time: Depth::Score
+    EvaluationPtr evaluation;
+    /// with its memory: the same, but where times are measured
+    EvaluationPtr judged;
+    /// none fits
+    std::string why;
 };
 
 /// Simulates at most `mostScores`. `unitMs`: measured times of the job's units, in place of modelled ones; may be

@@ -13,17 +13,22 @@
 namespace trainyard {
 
 struct GangShow { // what a job shows while it runs in one of its forms
-    const GangPattern *pattern = nullptr; // so often
+    /// so often
+    const GangPattern *pattern = nullptr;
     std::int64_t times = 0;
-    const GangPattern *rest = nullptr; // then once; null: nothing is left
-    std::vector<std::uint32_t> classes, restClasses; // of each span of the two
+    /// then once; null: nothing is left
+    const GangPattern *rest = nullptr;
+    /// of each span of the two
+    std::vector<std::uint32_t> classes, restClasses;
 };
 struct GangTask { // one job
     const GangJob *gang = nullptr;
     Nanoseconds arrival = 0;
     double priority = 0;
-    std::vector<Nanoseconds> lengths; // [form]
-    std::vector<GangShow> shows; // [form]
+    /// [form]
+    std::vector<Nanoseconds> lengths;
+    /// [form]
+    std::vector<GangShow> shows;
 };
 
 class GangDispatcher final : public Dispatcher {
@@ -51,13 +56,18 @@ private:
         auto operator<=>(const Event &) const = default;
     };
     struct Showing { // of a task that runs
-        std::int64_t done = 0; // patterns
-        std::size_t next = 0; // span
-        std::vector<std::uint32_t> begun; // numbers of the pattern's spans
-        std::uint32_t last = kNoSpan; // that ended last before the pattern
+        /// patterns
+        std::int64_t done = 0;
+        /// span
+        std::size_t next = 0;
+        /// numbers of the pattern's spans
+        std::vector<std::uint32_t> begun;
+        /// that ended last before the pattern
+        std::uint32_t last = kNoSpan;
     };
 
-    using Waiting = std::pair<double, std::uint32_t>; // by priority, highest first, then by number
+    /// by priority, highest first, then by number
+    using Waiting = std::pair<double, std::uint32_t>;
 
     [[nodiscard]] bool isFree(int gpu) const
     {
@@ -77,14 +87,19 @@ private:
     std::vector<int> m_nodes;
     std::vector<Ran> m_ran;
     std::vector<Showing> m_showing;
-    std::vector<std::uint32_t> m_queueOf; // [task]
+    /// [task]
+    std::vector<std::uint32_t> m_queueOf;
     std::vector<std::set<Waiting>> m_queues;
-    std::set<Waiting> m_first; // of each queue that is not empty
+    /// of each queue that is not empty
+    std::set<Waiting> m_first;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> m_events;
-    std::vector<char> m_isHeld; // [GPU]
-    std::vector<std::uint32_t> m_keptIn; // [GPU]: round in which somebody waits for it
+    /// [GPU]
+    std::vector<char> m_isHeld;
+    /// [GPU]: round in which somebody waits for it
+    std::vector<std::uint32_t> m_keptIn;
     std::uint32_t m_round = 0;
-    std::int64_t m_free = 0; // GPUs neither held nor kept
+    /// GPUs neither held nor kept
+    std::int64_t m_free = 0;
 };
 
 } // namespace trainyard

@@ -14,24 +14,36 @@ namespace trainyard {
 /// One way to run a job: so many GPUs, which it holds together until it has ended.
 struct GangForm {
     JobTechnique technique = JobTechnique::Pipeline;
-    std::string name; // what was chosen: "GPipe, 4 stages, 8 micro-batches"
-    GpuList gpus; // of which it takes `width`, ascending
+    /// what was chosen: "GPipe, 4 stages, 8 micro-batches"
+    std::string name;
+    /// of which it takes `width`, ascending
+    GpuList gpus;
     int width = 1;
-    bool isInNode = false; // of one node
-    PlanPtr plan; // of one mini-batch, on `width` GPUs
-    bool isMeasured = false; // it takes what was measured
+    /// of one node
+    bool isInNode = false;
+    /// of one mini-batch, on `width` GPUs
+    PlanPtr plan;
+    /// it takes what was measured
+    bool isMeasured = false;
     Nanoseconds minibatch = 0;
-    double busyShare = 1; // of the time of its GPUs in which they compute
-    std::vector<GangPlace> places; // [one of `width`]: what of the plan's evaluation it does
-    std::vector<StageMemory> memory; // [stage] of that evaluation
-    std::int64_t hostBytes = 0; // of main memory that it takes on each of its nodes
+    /// of the time of its GPUs in which they compute
+    double busyShare = 1;
+    /// [one of `width`]: what of the plan's evaluation it does
+    std::vector<GangPlace> places;
+    /// [stage] of that evaluation
+    std::vector<StageMemory> memory;
+    /// of main memory that it takes on each of its nodes
+    std::int64_t hostBytes = 0;
 };
 using GangFormPtr = std::shared_ptr<const GangForm>;
 
 struct GangJob {
-    int job = 0; // index into JobWorkloads::jobs
-    std::vector<GangFormPtr> forms; // it takes the first of which GPUs are free
-    std::shared_ptr<const GpuList> reserved; // that nobody else gets meanwhile; null: those that it runs on
+    /// index into JobWorkloads::jobs
+    int job = 0;
+    /// it takes the first of which GPUs are free
+    std::vector<GangFormPtr> forms;
+    /// that nobody else gets meanwhile; null: those that it runs on
+    std::shared_ptr<const GpuList> reserved;
 };
 
 /// One for each job that can run, by priority, then in the order of the list; why not, for the others

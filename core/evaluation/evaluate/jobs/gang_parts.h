@@ -14,8 +14,10 @@ namespace trainyard {
 using GpuList = std::vector<int>;
 
 struct ClusterPart {
-    Cluster cluster; // one datacenter; nodes of which not all GPUs are taken are smaller ones
-    std::vector<GpuList> gpus; // [pool of it]: which they are, node after node
+    /// one datacenter; nodes of which not all GPUs are taken are smaller ones
+    Cluster cluster;
+    /// [pool of it]: which they are, node after node
+    std::vector<GpuList> gpus;
 };
 /// `gpus`: at least one, ascending.
 [[nodiscard]] ClusterPart clusterPart(const JobWorkloads &jobs, const GpuList &gpus);
@@ -30,7 +32,8 @@ inline constexpr std::size_t kMostGpuLists = 12;
 
 /// Which stage of which class of pipelines each of some GPUs serves.
 struct GangPlace {
-    int pipelineClass = -1, stage = -1; // -1: it is idle
+    /// -1: it is idle
+    int pipelineClass = -1, stage = -1;
 };
 /// Of an evaluation on a part: [GPU of `gpus`, which the part was made of].
 [[nodiscard]] std::vector<GangPlace> placesOn(

@@ -11,14 +11,19 @@ namespace trainyard {
 
 struct GangPattern {
     struct Span {
-        Nanoseconds start = 0, length = 0; // from the start of the pattern
+        /// from the start of the pattern
+        Nanoseconds start = 0, length = 0;
         WorkKind kind = WorkKind::ForwardBackward;
-        int seat = 0; // of the form's GPUs
-        int cause = -1; // span of the pattern that ended last before it; -1: of the time before
+        /// of the form's GPUs
+        int seat = 0;
+        /// span of the pattern that ended last before it; -1: of the time before
+        int cause = -1;
     };
-    std::vector<Span> spans; // in order of start
+    /// in order of start
+    std::vector<Span> spans;
     Nanoseconds period = 0;
-    std::int64_t minibatches = 1; // in it
+    /// in it
+    std::int64_t minibatches = 1;
     /// [seat]: of the time in spans of forward, backward and recomputation, the share that is computation.
     std::vector<double> computeShare;
 };

@@ -10,16 +10,23 @@
 namespace trainyard {
 
 struct GangPlan {
-    GpuList gpus; // that it takes, ascending
-    int part = 0; // index into GangPlans::parts
-    PlanPtr plan; // of one mini-batch, on that part alone
-    std::string name; // "GPipe, 4 stages, 8 micro-batches"
+    /// that it takes, ascending
+    GpuList gpus;
+    /// index into GangPlans::parts
+    int part = 0;
+    /// of one mini-batch, on that part alone
+    PlanPtr plan;
+    /// "GPipe, 4 stages, 8 micro-batches"
+    std::string name;
 };
 
 struct GangPlans {
-    std::vector<ClusterPart> parts; // of each number of GPUs that is tried
-    std::vector<GangPlan> plans; // in order of preference, where times are equal
-    std::vector<GangPlan> ifNoneFits; // tried then: with all activations computed again
+    /// of each number of GPUs that is tried
+    std::vector<ClusterPart> parts;
+    /// in order of preference, where times are equal
+    std::vector<GangPlan> plans;
+    /// tried then: with all activations computed again
+    std::vector<GangPlan> ifNoneFits;
 };
 
 /// How a job runs: as it asks, or as the scheduler does.

@@ -10,14 +10,20 @@
 namespace trainyard {
 
 struct GangRun {
-    JobRun run; // its jobs, and those of classes of the timeline: indices into JobWorkloads::jobs
-    std::vector<GangFormPtr> forms; // [job]: how it ran; null where it did not
+    /// its jobs, and those of classes of the timeline: indices into JobWorkloads::jobs
+    JobRun run;
+    /// [job]: how it ran; null where it did not
+    std::vector<GangFormPtr> forms;
     Nanoseconds makespan = 0;
-    double gpuUtilization = 0; // share of all GPUs' time until then in which they compute
+    /// share of all GPUs' time until then in which they compute
+    double gpuUtilization = 0;
     int minibatchesPerSpan = 1;
-    std::vector<double> computeShare; // [GPU]: as Metrics has it
-    std::vector<StageMemory> memory; // [GPU]: at its fullest
-    std::vector<std::vector<MemoryStep>> memoryCurves; // [GPU]
+    /// [GPU]: as Metrics has it
+    std::vector<double> computeShare;
+    /// [GPU]: at its fullest
+    std::vector<StageMemory> memory;
+    /// [GPU]
+    std::vector<std::vector<MemoryStep>> memoryCurves;
     /// No schedule is shorter of jobs that run in forms of theirs. Shared: all computing over the GPUs of forms, each
     /// job in the form with the least, GPUs counted by their speed beside that. Longest: arrival and length of one
     /// job in its fastest form. Seconds.

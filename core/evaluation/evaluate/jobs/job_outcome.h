@@ -13,24 +13,36 @@ namespace trainyard {
 
 struct JobShare { // of one job
     JobTechnique technique = JobTechnique::ShardParallel;
-    int gpus = 1; // at once, at most
+    /// at once, at most
+    int gpus = 1;
     int shards = 1;
-    double alone = 0; // seconds on the same GPUs, were nothing else there
-    double gpuSeconds = 0; // of GPUs that it computed on, or held
-    double hostBytes = 0; // of host memory
+    /// seconds on the same GPUs, were nothing else there
+    double alone = 0;
+    /// of GPUs that it computed on, or held
+    double gpuSeconds = 0;
+    /// of host memory
+    double hostBytes = 0;
 };
 
 struct JobOutcome {
-    bool isTimed = false; // false: nobody looked that deep, or no job can run; bounds and memory alone
-    JobRun run; // its jobs, and those of classes of the timeline: indices into JobWorkloads::jobs
-    std::vector<JobShare> shares; // [job]
+    /// false: nobody looked that deep, or no job can run; bounds and memory alone
+    bool isTimed = false;
+    /// its jobs, and those of classes of the timeline: indices into JobWorkloads::jobs
+    JobRun run;
+    /// [job]
+    std::vector<JobShare> shares;
     JobBounds bounds;
-    double computing = 0; // seconds of all GPUs together
+    /// seconds of all GPUs together
+    double computing = 0;
     int minibatchesPerSpan = 1;
-    std::vector<StageMemory> memory; // [GPU]: at its fullest, or the most that it may hold
-    std::vector<std::vector<MemoryStep>> memoryCurves; // [GPU]; empty below Depth::Spans
-    std::vector<double> computeShare; // [GPU]: as Metrics has it; empty: spans are nothing but computation
-    std::vector<Problem> problems; // of this scheduler alone
+    /// [GPU]: at its fullest, or the most that it may hold
+    std::vector<StageMemory> memory;
+    /// [GPU]; empty below Depth::Spans
+    std::vector<std::vector<MemoryStep>> memoryCurves;
+    /// [GPU]: as Metrics has it; empty: spans are nothing but computation
+    std::vector<double> computeShare;
+    /// of this scheduler alone
+    std::vector<Problem> problems;
 };
 
 /// Sets JobWorkload::why of jobs that cannot run.

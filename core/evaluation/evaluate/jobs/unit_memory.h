@@ -9,7 +9,8 @@
 namespace trainyard {
 
 struct UnitOfJob {
-    const JobWorkload *job = nullptr; // null: none
+    /// null: none
+    const JobWorkload *job = nullptr;
     const JobUnit *unit = nullptr;
 };
 

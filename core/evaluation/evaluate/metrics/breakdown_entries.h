@@ -14,13 +14,19 @@ namespace trainyard {
 using BreakdownPart = double Breakdown::*;
 
 struct BreakdownEntry {
-    const char *key; // "data_parallel"
-    const char *label; // "data parallel"
-    const char *metric; // its name among the metrics: "breakdown_s.data_parallel"
-    const char *meaning; // one sentence
-    std::string where; // where the timeline has it: "inside spans of forward and backward"
+    /// "data_parallel"
+    const char *key;
+    /// "data parallel"
+    const char *label;
+    /// its name among the metrics: "breakdown_s.data_parallel"
+    const char *metric;
+    /// one sentence
+    const char *meaning;
+    /// where the timeline has it: "inside spans of forward and backward"
+    std::string where;
     BreakdownPart part = nullptr;
-    bool isInSpans = false; // all of it or a part lies inside spans that bear another name
+    /// all of it or a part lies inside spans that bear another name
+    bool isInSpans = false;
     double seconds = 0;
 };
 

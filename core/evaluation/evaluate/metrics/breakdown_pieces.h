@@ -42,7 +42,8 @@ inline constexpr std::array<InsidePart, 5> kInsideParts { { { &ExposedSeconds::t
 struct OperationPart {
     BreakdownPart part = &Breakdown::compute;
     double seconds = 0;
-    Nanoseconds begin = 0, end = 0; // where it is drawn
+    /// where it is drawn
+    Nanoseconds begin = 0, end = 0;
 };
 struct OperationParts {
     std::array<OperationPart, 1 + kInsideParts.size()> parts {};
@@ -58,18 +59,24 @@ struct OperationParts {
 [[nodiscard]] int slowestClass(const Timeline &timeline);
 
 struct TimePiece {
-    std::uint32_t track = 0; // a compute row
+    /// a compute row
+    std::uint32_t track = 0;
     Nanoseconds begin = 0, end = 0;
-    double seconds = 0; // as long as that, but for rounding to nanoseconds
-    std::uint32_t span = kNoSpan; // that the piece lies in or, of a wait, that waits; kNoSpan after a stage's last
-    std::uint32_t transfer = kNoSpan; // of a wait: the transfer on another row that is waited for
+    /// as long as that, but for rounding to nanoseconds
+    double seconds = 0;
+    /// that the piece lies in or, of a wait, that waits; kNoSpan after a stage's last
+    std::uint32_t span = kNoSpan;
+    /// of a wait: the transfer on another row that is waited for
+    std::uint32_t transfer = kNoSpan;
     bool isWait = false;
     BreakdownPart part = &Breakdown::compute;
 };
 
 struct TimePieces {
-    int stages = 0; // of the slowest pipeline; a breakdown is their mean
-    std::vector<TimePiece> pieces; // row by row, in order of time, apart from one another
+    /// of the slowest pipeline; a breakdown is their mean
+    int stages = 0;
+    /// row by row, in order of time, apart from one another
+    std::vector<TimePiece> pieces;
     [[nodiscard]] double seconds() const;
 };
 [[nodiscard]] TimePieces piecesOf(const Timeline &timeline, std::span<const BreakdownPart> parts);

@@ -11,9 +11,11 @@ namespace trainyard {
 
 struct StageSeconds {
     int pipelineClass = 0;
-    Breakdown spent; // adds up to the iteration
+    /// adds up to the iteration
+    Breakdown spent;
     int stage = 0;
-    double computeShare = 1; // of its spans of forward, backward and recompute
+    /// of its spans of forward, backward and recompute
+    double computeShare = 1;
 };
 
 /// Of each compute track, in track order.

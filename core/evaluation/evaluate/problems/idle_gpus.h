@@ -10,10 +10,14 @@ namespace trainyard {
 struct IdleGroup {
     std::string reason;
     int gpus = 0;
-    std::vector<int> datacenters; // with idle GPUs, each once
-    int firstPool = 0; // of the first of them
-    bool isUnlinked = false; // as of IdleGpus
-    bool isMuch = false; // a whole datacenter, or a tenth of the cluster: worth a warning
+    /// with idle GPUs, each once
+    std::vector<int> datacenters;
+    /// of the first of them
+    int firstPool = 0;
+    /// as of IdleGpus
+    bool isUnlinked = false;
+    /// a whole datacenter, or a tenth of the cluster: worth a warning
+    bool isMuch = false;
 };
 /// Of the most GPUs first.
 [[nodiscard]] std::vector<IdleGroup> idleGroups(const Layout &layout, const Cluster &cluster);

@@ -12,7 +12,8 @@ namespace trainyard {
 /// What a type of GPU computes for in an iteration: the longest of its sets.
 struct GpuPace {
     const GpuSpec *gpu = nullptr;
-    double time = 0; // seconds
+    /// seconds
+    double time = 0;
 };
 /// Of each type in use, slowest first.
 [[nodiscard]] std::vector<GpuPace> gpuPaces(const Evaluation &evaluation, const Workload &workload);

@@ -35,30 +35,47 @@ struct Key {
         (facts(*this), ...);
     }
 
-    const char *name; // in the file
-    const char *doc; // what it is and what its values mean: schema and reference
-    const char *otherwise = ""; // what holds where a plan says nothing and the struct has no number for it
-    const char *more = ""; // what only the reference adds, in Markdown
+    /// in the file
+    const char *name;
+    /// what it is and what its values mean: schema and reference
+    const char *doc;
+    /// what holds where a plan says nothing and the struct has no number for it
+    const char *otherwise = "";
+    /// what only the reference adds, in Markdown
+    const char *more = "";
     double min = 0, max = 1e15;
-    bool isAboveMin = false; // min itself is out
+    /// min itself is out
+    bool isAboveMin = false;
     bool isRequired = false;
-    bool isAlwaysWritten = false; // also where it is the default
+    /// also where it is the default
+    bool isAlwaysWritten = false;
 
-    const char *label = ""; // in a sentence about a change: "RTT"; empty: made of the name
-    const char *unit = ""; // behind the number there: " ms"
-    const char *onAs = nullptr; // the one value that is said as "on", any other being "off"
-    bool isProse = false; // a text too long for a sentence
+    /// in a sentence about a change: "RTT"; empty: made of the name
+    const char *label = "";
+    /// behind the number there: " ms"
+    const char *unit = "";
+    /// the one value that is said as "on", any other being "off"
+    const char *onAs = nullptr;
+    /// a text too long for a sentence
+    bool isProse = false;
 
-    const char *title = ""; // beside its field in the window; empty: it has none
-    const char *help = ""; // the field's tooltip
-    const char *fieldUnit = nullptr; // where not `unit`
-    const char *lowestMeans = nullptr; // what the field shows instead of the lowest number, or of none
+    /// beside its field in the window; empty: it has none
+    const char *title = "";
+    /// the field's tooltip
+    const char *help = "";
+    /// where not `unit`
+    const char *fieldUnit = nullptr;
+    /// what the field shows instead of the lowest number, or of none
+    const char *lowestMeans = nullptr;
     int decimals = 0;
-    double scale = 1; // what the field shows is so many times the value
-    bool (*applies)(const Plan &) = nullptr; // nullptr: anywhere its section does
+    /// what the field shows is so many times the value
+    double scale = 1;
+    /// nullptr: anywhere its section does
+    bool (*applies)(const Plan &) = nullptr;
 
     Training training = Training::Same;
-    int unlessTold = 0; // DiffersWhereFewer: bits of a value that is not there
+    /// DiffersWhereFewer: bits of a value that is not there
+    int unlessTold = 0;
 
     [[nodiscard]] constexpr const char *shownUnit() const { return fieldUnit ? fieldUnit : unit; }
 };

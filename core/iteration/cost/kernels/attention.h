@@ -12,9 +12,12 @@ namespace trainyard {
 /// What one GPU works on in one kernel: its share of the heads, its slice of the sequence.
 struct AttentionShape {
     double batch = 1, heads = 1, kvHeads = 1;
-    double queries = 0, keys = 0; // tokens of one sequence
-    double queryDim = 128, valueDim = 128; // elements of a head (queries and keys; values)
-    bool causal = true; // the last query sees every key, each earlier one a key less
+    /// tokens of one sequence
+    double queries = 0, keys = 0;
+    /// elements of a head (queries and keys; values)
+    double queryDim = 128, valueDim = 128;
+    /// the last query sees every key, each earlier one a key less
+    bool causal = true;
 };
 
 /// Seconds of the forward kernel, launch floor included.

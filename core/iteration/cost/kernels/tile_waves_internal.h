@@ -9,9 +9,12 @@ namespace trainyard {
 
 struct TileWork {
     GemmShape shape;
-    double groups = 1; // equal products side by side
-    double flopsPerSecond = 0; // of the whole GPU, at full clock
-    double bytesPerSecond = 0; // of its memory
+    /// equal products side by side
+    double groups = 1;
+    /// of the whole GPU, at full clock
+    double flopsPerSecond = 0;
+    /// of its memory
+    double bytesPerSecond = 0;
 };
 
 /// Seconds of arithmetic with the tile (and the split of k) that takes least.

@@ -15,12 +15,16 @@ class LayerTimer;
 /// One expert layer and one micro-batch on the rank that has most to do.
 struct ExpertLayerCost {
     ExchangeRequest request;
-    RankLoads loads; // of a group's ranks
+    /// of a group's ranks
+    RankLoads loads;
     ExchangeChoice choice;
-    LayerWork forward, backward; // weight gradients are part of the backward unless they are operations of their own
+    /// weight gradients are part of the backward unless they are operations of their own
+    LayerWork forward, backward;
     LayerTimes forwardTimes, backwardTimes;
-    std::optional<PairWork> pair; // where the schedule runs forwards with backwards
-    Seconds pairTotal; // of it
+    /// where the schedule runs forwards with backwards
+    std::optional<PairWork> pair;
+    /// of it
+    Seconds pairTotal;
 
     /// What a pair of one forward and one backward is shorter than both alone.
     [[nodiscard]] Seconds spared() const;

@@ -14,17 +14,22 @@ namespace trainyard {
 /// Shares of a layer's time that its attention takes, projections and its norm included; the rest is the MLP's.
 struct AttentionShare {
     double forward = 0.5, inputGrad = 0.5, weightGrad = 0.5, recompute = 0.5;
-    double core = 0; // of the forward, what its s x s part takes alone
+    /// of the forward, what its s x s part takes alone
+    double core = 0;
 };
 
 struct LayerSite { // where a stage computes: what its layers see of the hardware
-    RankSet ranks; // what computes there
+    /// what computes there
+    RankSet ranks;
     const GpuSpec *gpu = nullptr;
     SustainedRates sustained;
-    Link device, fabric; // to GPUs of the same node; to other nodes
+    /// to GPUs of the same node; to other nodes
+    Link device, fabric;
     RankGroup tensor, context, expert, expertTensor, data;
-    RankGroup expertData; // replicas of one shard of the experts
-    StateRates states; // way to what lies off the GPU
+    /// replicas of one shard of the experts
+    RankGroup expertData;
+    /// way to what lies off the GPU
+    StateRates states;
 };
 
 /// Whether rows of so many elements of a format divide into the pieces that tensor cores take (docs/model.md, "Off the

@@ -62,12 +62,17 @@ public:
     /// The kernels, with communication added by the caller, bounded below by the host.
     [[nodiscard]] ChunkCost finish(const ChunkCost &communication, Recompute recompute) const;
 
-    double sequence = 0, tokens = 0; // of one context rank
-    int tensor = 1, spread = 1; // spread: ranks that share the tokens outside attention and MLP
+    /// of one context rank
+    double sequence = 0, tokens = 0;
+    /// spread: ranks that share the tokens outside attention and MLP
+    int tensor = 1, spread = 1;
     KernelWork forward, inputGrad, weightGrad;
-    double element = 2; // bytes of an activation
-    KernelWork recomputeWork; // of the forward, by productAgain and elementwiseAgain
-    Seconds core; // forward of the attention core, which selective recomputation repeats
+    /// bytes of an activation
+    double element = 2;
+    /// of the forward, by productAgain and elementwiseAgain
+    KernelWork recomputeWork;
+    /// forward of the attention core, which selective recomputation repeats
+    Seconds core;
 
 private:
     void fusedAttention();
@@ -82,9 +87,11 @@ private:
     const Workload &m_work;
     const GpuSpec &m_gpu;
     Precision m_precision;
-    bool m_isNarrow; // products run in 8 or 4 bits; a chip without such units runs them in 16
+    /// products run in 8 or 4 bits; a chip without such units runs them in 16
+    bool m_isNarrow;
     double m_passes;
-    double m_productSpeed, m_groupedSpeed, m_attentionSpeed; // within a training step, of kernels measured alone
+    /// within a training step, of kernels measured alone
+    double m_productSpeed, m_groupedSpeed, m_attentionSpeed;
     double m_memorySpeed;
     double m_hostSlowness;
 };

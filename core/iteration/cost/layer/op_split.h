@@ -7,8 +7,10 @@
 namespace trainyard {
 
 struct OpSplit {
-    Seconds compute, tensor, context, expert, data; // data: parameter gathers of ZeRO-3 that nothing hides
-    Seconds offload; // weights and gradients on their way from and to host memory or drives, likewise
+    /// data: parameter gathers of ZeRO-3 that nothing hides
+    Seconds compute, tensor, context, expert, data;
+    /// weights and gradients on their way from and to host memory or drives, likewise
+    Seconds offload;
 
     [[nodiscard]] Seconds total() const { return compute + tensor + context + expert + data + offload; }
     OpSplit &operator+=(const OpSplit &o)
@@ -31,7 +33,8 @@ struct OpSplit {
 
 struct ChunkCost { // one micro-batch through one virtual stage
     OpSplit forward, inputGrad, weightGrad;
-    OpSplit recompute; // what a backward does again of the forward
+    /// what a backward does again of the forward
+    OpSplit recompute;
     // Weights that come from off the GPU for each pass, gradients that leave after the backward: whole, beside compute;
     // what outlasts it is in the `offload` parts above
     Seconds weightsIn, gradientsOut;

@@ -33,9 +33,12 @@ struct LayerPieces {
 
 /// What is gathered at once.
 struct GatheredWeights {
-    double elements = 0; // on one GPU, before data parallelism shards them
-    Seconds gather; // that compute can hide
-    Seconds host; // of launching it, before the compute that follows is launched: nothing hides that
+    /// on one GPU, before data parallelism shards them
+    double elements = 0;
+    /// that compute can hide
+    Seconds gather;
+    /// of launching it, before the compute that follows is launched: nothing hides that
+    Seconds host;
 };
 
 struct GatherTimes {
@@ -50,7 +53,8 @@ struct GatherTimes {
 struct LayerCompute {
     Seconds forward, inputGrad, weightGrad;
     bool isRecomputed = false;
-    bool isSplit = false; // weight gradients are operations of their own
+    /// weight gradients are operations of their own
+    bool isSplit = false;
 };
 
 /// ZeRO-2 scatters a layer's gradients after its backward, ZeRO-3 gathers its weights before forward and before

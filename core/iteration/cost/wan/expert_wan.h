@@ -19,7 +19,8 @@ struct ExchangedBytes {
 /// One direction of one rank, and what binds it.
 struct ExpertWan {
     WanWay way;
-    int link = -1; // the one that binds
+    /// the one that binds
+    int link = -1;
     PairLimit limit;
 };
 

@@ -9,10 +9,14 @@
 namespace trainyard {
 
 struct WanPath {
-    int link = -1; // index into Cluster::wanLinks; negative: no link joins the two
-    int way = 0; // 0: from the first to the second of `between`
-    BytesPerSecond nodePair {}; // the transport's rate, bounded by the NICs of either node
-    Seconds latency {}; // RTT / 2
+    /// index into Cluster::wanLinks; negative: no link joins the two
+    int link = -1;
+    /// 0: from the first to the second of `between`
+    int way = 0;
+    /// the transport's rate, bounded by the NICs of either node
+    BytesPerSecond nodePair {};
+    /// RTT / 2
+    Seconds latency {};
 };
 
 [[nodiscard]] WanPath wanPath(const Workload &workload, StageLocation from, StageLocation to);

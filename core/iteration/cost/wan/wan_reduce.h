@@ -14,11 +14,16 @@ namespace trainyard {
 [[nodiscard]] Seconds flatRingTime(Bytes size, double ranks, BytesPerSecond slowest, Seconds latency);
 
 struct SiteExchange { // of one stage
-    bool replacesLocal = false; // a flat ring reduces inside the datacenters too
-    Seconds reduce; // in every iteration, before the optimizer's step
-    Seconds recode; // of the reduction: what packing into fewer bits takes
-    Seconds exchange; // local SGD: one exchange whole, every H iterations
-    Seconds outerStep; // ... and the outer optimizer's own step
+    /// a flat ring reduces inside the datacenters too
+    bool replacesLocal = false;
+    /// in every iteration, before the optimizer's step
+    Seconds reduce;
+    /// of the reduction: what packing into fewer bits takes
+    Seconds recode;
+    /// local SGD: one exchange whole, every H iterations
+    Seconds exchange;
+    /// ... and the outer optimizer's own step
+    Seconds outerStep;
     bool operator==(const SiteExchange &) const = default;
 };
 

@@ -15,10 +15,13 @@ namespace trainyard {
 [[nodiscard]] bool reducesFlat(const Workload &workload, const std::vector<ReplicaSite> &sites);
 
 struct SiteRoute {
-    std::vector<WanPath> hops; // a ring: each in one direction; else each link once, used both ways
-    std::vector<int> nodePairs; // of each hop, that send side by side
+    /// a ring: each in one direction; else each link once, used both ways
+    std::vector<WanPath> hops;
+    /// of each hop, that send side by side
+    std::vector<int> nodePairs;
     bool isRing = false;
-    [[nodiscard]] Seconds latency() const; // of all hops, one way
+    /// of all hops, one way
+    [[nodiscard]] Seconds latency() const;
 };
 
 /// The order in which `gradient` is reduced soonest: of all orders of up to seven datacenters, of more the best of some

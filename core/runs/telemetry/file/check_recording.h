@@ -15,12 +15,14 @@ inline constexpr std::int64_t kMostNanoseconds = std::int64_t(1) << 62;
 /// fits 64 bits.
 inline constexpr std::int64_t kMostApart = std::int64_t(1) << 61;
 inline constexpr int kMostRanks = 1 << 24;
-inline constexpr std::int64_t kMostSteps = std::int64_t(1) << 53; // numbers of steps, both ways
+/// numbers of steps, both ways
+inline constexpr std::int64_t kMostSteps = std::int64_t(1) << 53;
 
 /// Errors: OutOfRange with the JSON pointer that the value has in a file: "/ranks/0/streams/2/spans/name/17".
 [[nodiscard]] Expected<void> checkRecording(const Recording &recording);
 
 /// Of what a reader took of a file: without ranks and steps beyond these bounds, which are counted as dropped.
-void dropOutOfBounds(Recording &recording); // drop_out_of_bounds.cpp
+/// drop_out_of_bounds.cpp
+void dropOutOfBounds(Recording &recording);
 
 } // namespace trainyard::recording_file

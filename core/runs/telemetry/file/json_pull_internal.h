@@ -18,16 +18,22 @@ public:
 
     // Each answers false once something is wrong or the text ends; what it was for is then left as it was.
     bool beginObject() { return begin('{', "an object"); }
-    bool nextKey(std::string &key); // of the object begun last and not ended; false at its end too
+    /// of the object begun last and not ended; false at its end too
+    bool nextKey(std::string &key);
     bool beginArray() { return begin('[', "an array"); }
-    bool nextItem(); // false at its end too
-    bool readNull(); // false where something else stands there, which is no fault
+    /// false at its end too
+    bool nextItem();
+    /// false where something else stands there, which is no fault
+    bool readNull();
     bool readWhole(std::int64_t &value);
-    bool readReal(double &value); // null: NaN; "Infinity"
+    /// null: NaN; "Infinity"
+    bool readReal(double &value);
     bool readFlag(bool &value);
     bool readText(std::string &value);
-    bool skip(); // a value, whatever it is
-    bool atEnd(); // nothing but blanks is left
+    /// a value, whatever it is
+    bool skip();
+    /// nothing but blanks is left
+    bool atEnd();
 
     /// Ends the reading.
     bool fail(std::string what, std::string right = {});
@@ -39,16 +45,21 @@ public:
 
 private:
     enum class State : std::uint8_t { Good, Ended, Bad };
-    char peek(); // next byte that is no blank; 0 at the end
+    /// next byte that is no blank; 0 at the end
+    char peek();
     bool begin(char bracket, const char *what);
-    bool separate(char closing); // true: a member follows
-    bool end(); // of the text
-    std::string_view token() const; // number or word
+    /// true: a member follows
+    bool separate(char closing);
+    /// of the text
+    bool end();
+    /// number or word
+    std::string_view token() const;
 
     std::string_view m_text;
     std::size_t m_at = 0;
     State m_state = State::Good;
-    bool m_isFirst = false; // behind an opening bracket
+    /// behind an opening bracket
+    bool m_isFirst = false;
     std::string m_what, m_right;
 };
 

@@ -15,9 +15,12 @@ inline constexpr const char *kFormat = "trainyard.recording";
 /// How the numbers of a column are written.
 enum class Coding : std::uint8_t {
     Plain,
-    Difference, // to the one before, the first to 0; beyond 64 bits they wrap
-    OrNull, // null where there is none: kNoIndex, -1
-    Real, // null: NaN
+    /// to the one before, the first to 0; beyond 64 bits they wrap
+    Difference,
+    /// null where there is none: kNoIndex, -1
+    OrNull,
+    /// null: NaN
+    Real,
 };
 
 template <class T, class Of>

@@ -156,7 +156,8 @@ private:
     };
     struct Step { // of the pointer
         std::string key;
-        std::int64_t item = -1; // in its array; -1: it is no array
+        /// in its array; -1: it is no array
+        std::int64_t item = -1;
     };
 
     bool isFor(const char *name)
@@ -262,12 +263,16 @@ private:
     std::size_t m_size;
     const SourceOptions &m_options;
     std::vector<Step> m_path;
-    std::string m_key; // whose value comes
-    bool m_isTaken = false; // and was read
-    bool m_rowsHaveSize = false; // a column of the table was read
+    /// whose value comes
+    std::string m_key;
+    /// and was read
+    bool m_isTaken = false;
+    /// a column of the table was read
+    bool m_rowsHaveSize = false;
     bool m_isCancelled = false;
     std::int64_t m_objects = 0, m_texts = 0, m_unknownCount = 0, m_cutStreams = 0;
-    std::uint32_t m_untilLook = 0; // values until somebody asks whether to stop
+    /// values until somebody asks whether to stop
+    std::uint32_t m_untilLook = 0;
     std::vector<std::string> m_unknown;
 };
 
