@@ -6,7 +6,6 @@
 #include "core/facts/catalogue/catalogue.h"
 #include "models/live_words.h"
 #include "views/live/alarm_list.h"
-#include "views/parts/invitation.h"
 #include "views/live/live_page.h"
 #include "views/live/live_strip.h"
 #include "views/live/source_chip.h"
@@ -14,6 +13,7 @@
 #include "views/live/state_mark.h"
 #include "views/live/what_if_list.h"
 #include "views/panels/evidence_table.h"
+#include "views/parts/invitation.h"
 #include "views/run/step_scrubber.h"
 #include "views/theme/theme.h"
 

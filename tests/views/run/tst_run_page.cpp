@@ -6,12 +6,12 @@
 
 #include "core/facts/catalogue/catalogue.h"
 #include "views/panels/evidence_table.h"
+#include "views/parts/invitation.h"
 #include "views/plots/vector_plot.h"
 #include "views/run/difference_bars.h"
 #include "views/run/rank_strip.h"
 #include "views/run/reading_strip.h"
 #include "views/run/run_badge.h"
-#include "views/parts/invitation.h"
 #include "views/run/run_page.h"
 #include "views/run/run_plot.h"
 #include "views/run/run_words.h"
