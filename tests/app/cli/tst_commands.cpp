@@ -198,6 +198,18 @@ private slots:
         QCOMPARE(run(words("evaluate -"), bytes(moe)).exitCode, 2); // a number could not tell 26.1 from 26.10
     }
 
+    /// One after the other each would be refused: key-value heads divide heads.
+    void keysThatFitEachOtherOnlyTogetherAreSetTogether()
+    {
+        const QString sample = QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/ssdtrain-bert-2xa100.trainyard.json");
+        const QStringList both = words("evaluate --set workload.model.heads=64 --set workload.model.kv_heads=64")
+            << sample;
+        QCOMPARE(run(both).exitCode, 0);
+        QCOMPARE(run(words("evaluate --set workload.model.heads=64") << sample).exitCode, 2);
+        const Answer bad = run(words("evaluate --set parallelism.pipelin=8 --set workload.microbatch=2") << sample);
+        QCOMPARE(lineCount(bad.err), 2); // every key that is wrong, at once
+    }
+
     void badJsonIsToldByLineAndColumn()
     {
         const QString path = write("broken.json", "{\n  \"format\": \"trainyard.plan\",\n  \"version\" 1\n}");

@@ -22,13 +22,12 @@ void addUnsizedGradients(std::vector<Problem> &problems, const Workload &workloa
     const Plan &plan = *workload.plan;
     const auto label = [&](int datacenter) { return plan.cluster.datacenters[std::size_t(datacenter)].label(); };
     std::vector<Fix> fixes;
-    if (const double parameters = totalParameters(workload.model); parameters > 0) {
-        const double megabytes =
-            std::round(workload.stack.gradientBytes * parameters / workload.degrees.pipeline / 1e6);
+    const double megabytes =
+        std::round(workload.stack.gradientBytes * totalParameters(workload.model) / workload.degrees.pipeline / 1e6);
+    if (megabytes >= 1) // the plan names its model too
         fixes.push_back(
             fixOf(plan, formatted("Gradients of %.0f MB per stage, as of ", megabytes) + workload.model.name,
                 [&](Plan &p) { p.profile->parametersMb = megabytes; }));
-    }
     fixes.push_back(fixOf(plan, "Stages across datacenters, replicas inside them", [](Plan &p) {
         p.placement = {};
         p.placement.mode = PlacementMode::PipelineAcross;
