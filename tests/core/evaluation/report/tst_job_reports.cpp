@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What every report says of a plan with jobs: the same numbers, and nothing of an iteration.
+#include "core/base/number_text.h"
 #include "core/evaluation/evaluate/metrics/gpu_use.h"
 #include "core/evaluation/report/chrome_trace.h"
 #include "core/evaluation/report/comparison.h"

@@ -150,7 +150,7 @@ private slots:
     {
         QFETCH(QString, name);
         QFETCH(int, count);
-        const Plan plan = samplePlan(name.toUtf8());
+        const Plan plan = samplePlan(name.toStdString());
         const SearchSpace space = spaceOf(plan,
             { microBatchAxis(plan, { 1, 2 }), scheduleAxis(plan, { K::OneFOneB, K::GPipe, K::ZbH1, K::Atlas }),
                 recomputeAxis(plan, { Recompute::None, Recompute::Full }) });
@@ -173,7 +173,7 @@ private slots:
     void boundsHoldOnThePlannersOwnSpaces()
     {
         QFETCH(QString, name);
-        const auto space = makeSpace(std::make_shared<const Plan>(samplePlan(name.toUtf8())), builtinCatalogue());
+        const auto space = makeSpace(std::make_shared<const Plan>(samplePlan(name.toStdString())), builtinCatalogue());
         QVERIFY(space.has_value());
         ClaimCounts counts;
         checkClaims(*space, 60, 8, counts, true);
