@@ -52,4 +52,10 @@ StageSource stageSource(const Plan &plan)
     return source;
 }
 
+void stateGradients(Plan &plan, double megabytes)
+{
+    if (plan.profile)
+        plan.profile->parametersMb = megabytes;
+}
+
 } // namespace trainyard

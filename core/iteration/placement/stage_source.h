@@ -56,5 +56,7 @@ struct StageSource : StageFacts {
     [[nodiscard]] bool hasGradients() const { return hasLayers || parameters.value > 0; }
 };
 [[nodiscard]] StageSource stageSource(const Plan &plan);
+/// Says of a plan with measured stage times how large a stage's gradients are; 10^6 bytes.
+void stateGradients(Plan &plan, double megabytes);
 
 } // namespace trainyard

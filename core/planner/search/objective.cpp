@@ -113,9 +113,9 @@ std::string jobsLeftOut(const Metrics &metrics)
     if (!metrics.jobs)
         return {};
     const auto left = std::ranges::count(metrics.jobs->perJob, JobState::CannotRun, &JobResult::state);
-    return left == 0 ? std::string()
-                     : std::to_string(left) + " of " + counted(std::int64_t(metrics.jobs->perJob.size()), "job")
-            + " cannot run";
+    return left == 0
+        ? std::string()
+        : std::to_string(left) + " of " + counted(std::int64_t(metrics.jobs->perJob.size()), "job") + " cannot run";
 }
 
 ObjectiveFigures slowed(ObjectiveFigures figures, double factor)

@@ -27,7 +27,7 @@ void addUnsizedGradients(std::vector<Problem> &problems, const Workload &workloa
     if (megabytes >= 1) // the plan names its model too
         fixes.push_back(
             fixOf(plan, formatted("Gradients of %.0f MB per stage, as of ", megabytes) + workload.model.name,
-                [&](Plan &p) { p.profile->parametersMb = megabytes; }));
+                [&](Plan &p) { stateGradients(p, megabytes); }));
     fixes.push_back(fixOf(plan, "Stages across datacenters, replicas inside them", [](Plan &p) {
         p.placement = {};
         p.placement.mode = PlacementMode::PipelineAcross;
@@ -58,26 +58,22 @@ void addIdleSettings(std::vector<Problem> &problems, const Plan &plan)
 }
 
 /// Measured times that no GPU of this kind reaches.
-void addTooFast(std::vector<Problem> &problems, const Metrics &metrics, const Plan &plan)
+void addTooFast(std::vector<Problem> &problems, const Metrics &metrics, const Workload &workload)
 {
     if (metrics.mfu.value_or(0) <= 1)
         return;
     problems.push_back({ Severity::Warning,
         "The model FLOPs utilization is " + formatted("%.0f", 100 * *metrics.mfu)
-            + " %: the measured times are shorter than the GPUs' peak allows, so that they are of another GPU, model "
-              "or "
-              "micro-batch",
-        plan.layerProfiles ? "layer_profiles"
-            : plan.profile ? "profile"
-                           : "workload.precision",
-        {} });
+            + " %: the times are shorter than the GPUs' peak allows, so that they were measured with another GPU, "
+              "model or micro-batch",
+        workload.plan->layerProfiles ? "layer_profiles" : workload.source.keys.forward, {} });
 }
 
 } // namespace
 
 void addMeasuredStages(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
-    addTooFast(problems, evaluation.metrics, *workload.plan);
+    addTooFast(problems, evaluation.metrics, workload);
     if (workload.source.hasLayers)
         return;
     addUnsizedGradients(problems, workload);
