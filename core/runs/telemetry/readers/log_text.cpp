@@ -70,6 +70,9 @@ std::int64_t zoneOf(std::string_view text)
     return hours && minutes ? (text[0] == '-' ? -1 : 1) * (*hours * 3600 + *minutes * 60) : 0;
 }
 
+/// Recordings hold moments before 2116.
+constexpr int kLastYear = 2115;
+
 /// "2024-04-06 02:59:36.5" at `at`.
 std::optional<Moment> stampAt(std::string_view text, std::size_t at)
 {
@@ -83,7 +86,7 @@ std::optional<Moment> stampAt(std::string_view text, std::size_t at)
     const int fullYear = *century * 100 + *year;
     const std::chrono::year_month_day date { std::chrono::year(fullYear),
         std::chrono::month(static_cast<unsigned>(*month)), std::chrono::day(static_cast<unsigned>(*day)) };
-    if (fullYear < 1990 || fullYear > 2200 || !date.ok())
+    if (fullYear < 1990 || fullYear > kLastYear || !date.ok())
         return std::nullopt;
     std::int64_t nanoseconds = 0, scale = 100'000'000;
     std::size_t end = at + 19;

@@ -46,7 +46,7 @@ std::optional<double> takeNumber(std::string_view &text);
 std::optional<double> takeBytes(std::string_view &text);
 
 /// The first "YYYY-MM-DD HH:MM:SS" in the text (T between the two, a fraction behind . or , and a zone behind it are
-/// read): Unix nanoseconds, as if a time without zone were UTC. Years 1990 to 2200.
+/// read): Unix nanoseconds, as if a time without zone were UTC. Years 1990 to 2115: recordings end in 2116.
 [[nodiscard]] std::optional<Moment> stampIn(std::string_view text);
 
 struct LogField {

@@ -241,7 +241,8 @@ std::optional<std::int64_t> momentIn(std::string_view text)
     text = trimmed(text);
     const int year = digitsAt(text, 0, 4), month = digitsAt(text, 5, 2), day = digitsAt(text, 8, 2);
     const int hour = digitsAt(text, 11, 2), minute = digitsAt(text, 14, 2), second = digitsAt(text, 17, 2);
-    if (year < 1970 || year > 2250 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 24
+    // Recordings hold moments before 2116.
+    if (year < 1970 || year > 2115 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 24
         || minute < 0 || minute > 59 || second < 0 || second > 60 || (text[4] != '/' && text[4] != '-')
         || text[13] != ':')
         return std::nullopt;

@@ -276,6 +276,20 @@ private slots:
         QVERIFY(readText("<config></config>\n").sources.front().refused.starts_with("It is XML"));
     }
 
+    /// A clock that is a century ahead is no moment that a recording can hold.
+    void stampsBeyondWhatARecordingHoldsAreNotTaken()
+    {
+        for (const char *year : { "2025", "2115", "2126", "2199" }) {
+            std::string text;
+            for (int step = 1; step < 4; ++step)
+                text += "[titan] " + std::string(year) + "-05-18 16:04:4" + std::to_string(step)
+                    + ",000 - root - INFO - step:  " + std::to_string(step) + "  loss:  7.5  tps: 1,234  mfu: 3%\n";
+            const Recording recording = readText(text);
+            QVERIFY2(recording.sources.front().refused.empty(), year);
+            QVERIFY2(isSound(recording), year);
+        }
+    }
+
     void changedBytesAndCutsHurtNothing()
     {
         std::mt19937_64 random(19);
