@@ -336,7 +336,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
             if (const auto &expert = stages.back().expert; expert && expert->request.group.sites() > 1) {
                 if (stages.back().reduce > Seconds {} && acrossSites[std::size_t(stage)].reduce > Seconds {})
                     stages.back().linksBusy = expertsOnWan(own, stages.back(), stage);
-                addExpertBytes(own, pipelines, stage, expert->request, expert->choice.dispatch,
+                addExpertBytes(own, pipelines, stage, expert->request.tokens, expert->choice.dispatch,
                     exchangedBytes(own, stages.back(), pipelines, stage, Way::Wan), costs.wanLinks);
             }
             for (const ChunkCost &chunk : stages.back().chunks)

@@ -47,14 +47,13 @@ void addIdleSettings(std::vector<Problem> &problems, const Plan &plan)
     without.memory.recompute = plan.memory.recompute; // which the times have apart
     without.workload.optimizer = {};
     without.parallelism.zeroStage = Parallelism {}.zeroStage;
+    std::string settings;
     for (const std::string &setting : describeDifferences(without, plan))
+        settings += (settings.empty() ? "" : "; ") + setting;
+    if (!settings.empty())
         problems.push_back(
-            { Severity::Note, setting + ": nothing changes, since stage times were measured and count no memory",
-                "profile", { fixOf(plan, "Leave it out", [&](Plan &p) {
-                    p.memory = without.memory;
-                    p.workload.optimizer = without.workload.optimizer;
-                    p.parallelism.zeroStage = without.parallelism.zeroStage;
-                }) } });
+            { Severity::Note, settings + ": nothing changes, since stage times were measured and count no memory",
+                "profile", { fixOf(plan, "Leave it out", [&](Plan &p) { p = without; }) } });
 }
 
 /// Measured times that no GPU of this kind reaches.

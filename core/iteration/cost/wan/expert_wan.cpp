@@ -240,7 +240,7 @@ ExpertWan expertWan(const Workload &workload, int stage, const ExpertSpread &spr
     return wan;
 }
 
-void addExpertBytes(const Workload &workload, const PipelineClass &pipelines, int stage, const ExchangeRequest &request,
+void addExpertBytes(const Workload &workload, const PipelineClass &pipelines, int stage, const ExpertTokens &tokens,
     MoeDispatch dispatch, const ExchangedBytes &traffic, std::vector<WanLinkUse> &links)
 {
     const ExpertSpread worst = expertSpread(workload, pipelines, stage);
@@ -248,7 +248,7 @@ void addExpertBytes(const Workload &workload, const PipelineClass &pipelines, in
         return;
     const StageLocation own = pipelines.locations[std::size_t(stage)];
     const Groups groups(workload, stage);
-    const Copies copies { wanCopies(dispatch), request.tokens, worst.ranks };
+    const Copies copies { wanCopies(dispatch), tokens, worst.ranks };
     const double inDispatch = traffic.dispatch / copies.ofALeg(worst),
                  inCombine = traffic.combine / copies.ofALeg(worst);
     std::map<int, double> sent; // bytes to each datacenter, of all ranks in places like the class's

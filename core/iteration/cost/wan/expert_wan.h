@@ -32,9 +32,9 @@ struct ExpertWan {
     const Workload &workload, int stage, const ExpertSpread &spread, const ExpertTokens &tokens);
 
 /// Counts on the links what the class's ranks of the stage send in an iteration, and for how long. `traffic`: what the
-/// exchanges of `request` count for a rank of the smallest datacenter of the group expertSpread(); what ranks of other
+/// exchanges of `tokens` count for a rank of the smallest datacenter of the group expertSpread(); what ranks of other
 /// groups and datacenters send follows from how many copies of its tokens `dispatch` makes.
-void addExpertBytes(const Workload &workload, const PipelineClass &pipelines, int stage, const ExchangeRequest &request,
+void addExpertBytes(const Workload &workload, const PipelineClass &pipelines, int stage, const ExpertTokens &tokens,
     MoeDispatch dispatch, const ExchangedBytes &traffic, std::vector<WanLinkUse> &links);
 
 } // namespace trainyard

@@ -104,6 +104,15 @@ private slots:
         QCOMPARE(with([](Plan &p) { p.workload.optimizer = Optimizer::Galore; }), 1);
         QCOMPARE(with([](Plan &p) { p.parallelism.zeroStage = 3; }), 1);
         QCOMPARE(with([](Plan &p) { p.memory.recompute = Recompute::Full; }), 0); // which the times have apart
+        // Several are one note, whose fix leaves all of them out.
+        Plan both = plain;
+        both.memory.optimizerOffload = OptimizerOffload::Host;
+        both.parallelism.zeroStage = 3;
+        const EvaluationPtr evaluation = evaluated(both);
+        const Problem *problem = about(*evaluation, "profile", Severity::Note);
+        QVERIFY(problem && problem->fixes.size() == 1);
+        QCOMPARE(notes(both), 1);
+        QVERIFY(*problem->fixes[0].plan == plain);
     }
 
     void moreFlopsThanTheGpusHaveAreTold()

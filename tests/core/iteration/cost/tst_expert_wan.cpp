@@ -142,9 +142,9 @@ private slots:
     {
         std::mt19937 random(9);
         constexpr double kTokens = 3e9; // bytes of a rank's tokens, one copy
-        ExchangeRequest request;
-        request.tokens.choices = 1;
-        request.tokens.experts = 1 << 10;
+        ExpertTokens tokens;
+        tokens.choices = 1;
+        tokens.experts = 1 << 10;
         int across = 0;
         for (int trial = 0; trial < 600; ++trial) {
             Plan plan = acrossPlan(1, 2 << (random() % 5), 1 + int(random() % 2));
@@ -172,7 +172,7 @@ private slots:
                     const double few = std::ranges::min(spread.perSite), all = spread.ranks;
                     const double leg =
                         dispatch == MoeDispatch::AllGather ? kTokens * (all - few) / few : kTokens * (all - few) / all;
-                    addExpertBytes(workload, pipelines, stage, request, dispatch, { leg, leg }, links);
+                    addExpertBytes(workload, pipelines, stage, tokens, dispatch, { leg, leg }, links);
                 }
                 const StageRanks ranks(workload.layout, stage);
                 const ExpertGrid grid = expertGrid(d, ranks.count());
