@@ -118,7 +118,7 @@ Expected<void> writeExport(
 
 Expected<void> writePlanCopy(const Plan &plan, const QString &path)
 {
-    return writePlan(rebased(plan, QFileInfo(path).absolutePath()), path.toStdString());
+    return writePlan(plan, path.toStdString());
 }
 
 ReportPieces reportPieces(const EvaluationPtr &evaluation, const QString &name)

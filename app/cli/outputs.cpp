@@ -3,7 +3,6 @@
 
 #include "core/base/output_file.h"
 
-#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,12 +46,6 @@ Identity identityOfStream(int descriptor)
     return identity;
 }
 
-std::filesystem::path inside(const std::string &folder, const std::string &name)
-{
-    const std::filesystem::path path(name);
-    return path.is_absolute() || folder.empty() ? path : std::filesystem::path(folder) / path;
-}
-
 } // namespace
 
 Errors outputClashes(const std::vector<NamedFile> &outputs, const std::vector<std::string> &inputs)
@@ -75,22 +68,6 @@ Errors outputClashes(const std::vector<NamedFile> &outputs, const std::vector<st
             clash(outputs[i], "the file that standard output goes to");
     }
     return errors;
-}
-
-std::vector<std::string> filesNamedIn(const Plan &plan)
-{
-    std::vector<std::string> files;
-    const auto add = [&](const std::string &name) {
-        if (name.ends_with(".json") || name.ends_with(".csv") || name.find('/') != std::string::npos)
-            files.push_back(inside(plan.baseDir, name).string());
-    };
-    add(plan.workload.model);
-    add(plan.bubbleFill.model);
-    if (!plan.bubbleFill.trace.empty())
-        files.push_back(inside(plan.baseDir, plan.bubbleFill.trace).string());
-    for (const Job &job : allJobs(plan))
-        add(job.model);
-    return files;
 }
 
 } // namespace trainyard::cli

@@ -4,7 +4,7 @@
 // would destroy it.
 
 #include "core/base/error.h"
-#include "core/facts/plan/plan.h"
+#include "core/facts/plan/named_files.h"
 
 #include <string>
 #include <vector>
@@ -21,8 +21,5 @@ struct NamedFile {
 /// Empty, or one error for each output that is the same file (by name, by link or by inode) as an input or another
 /// output. Pipes, devices and standard output hold nothing that could be destroyed.
 [[nodiscard]] Errors outputClashes(const std::vector<NamedFile> &outputs, const std::vector<std::string> &inputs);
-
-/// The files that evaluating the plan reads beside its own: a model's config.json, a trace of requests.
-[[nodiscard]] std::vector<std::string> filesNamedIn(const Plan &plan);
 
 } // namespace trainyard::cli

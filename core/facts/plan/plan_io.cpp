@@ -2,6 +2,7 @@
 #include "core/facts/plan/plan_io.h"
 
 #include "core/facts/plan/embedded_plan.h"
+#include "core/facts/plan/named_files.h"
 #include "core/facts/plan/plan_json_internal.h"
 
 #include <filesystem>
@@ -44,7 +45,9 @@ std::string formatPlan(const Plan &plan)
 
 Expected<void> writePlan(const Plan &plan, const std::string &path, OutputKinds kinds)
 {
-    const std::string text = formatPlan(plan);
+    const bool isFile = path != "-" && !outputTarget(path).empty(); // else who reads it knows no folder but the current
+    const std::string folder = isFile ? std::filesystem::path(path).parent_path().string() : std::string();
+    const std::string text = formatPlan(rebased(plan, folder));
     return writeOutputFile(
         path, [&](std::ostream &out) { out << text; }, kinds);
 }

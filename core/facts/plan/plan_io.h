@@ -25,7 +25,7 @@ inline constexpr const char *kPlanFile = "a readable plan file, *.trainyard.json
 
 /// The plan as a version 1 file, two-space indented, ending in a newline.
 [[nodiscard]] std::string formatPlan(const Plan &plan);
-/// Never half a file: core/base/output_file.h.
+/// Never half a file: core/base/output_file.h. Files that the plan names lead to where they led before (rebased()).
 [[nodiscard]] Expected<void> writePlan(
     const Plan &plan, const std::string &path, OutputKinds kinds = OutputKinds::RegularOnly);
 

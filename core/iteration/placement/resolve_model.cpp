@@ -2,25 +2,17 @@
 #include "core/iteration/placement/resolve_model.h"
 
 #include "core/facts/catalogue/parse.h"
+#include "core/facts/plan/named_files.h"
 
 #include <filesystem>
 
 namespace trainyard {
 
-namespace {
-
-bool looksLikePath(const std::string &name)
-{
-    return name.ends_with(".json") || name.find('/') != std::string::npos || name.find('\\') != std::string::npos;
-}
-
-} // namespace
-
 Expected<ModelSpec> resolveModel(const std::string &name, const std::string &baseDir, const Catalogue &catalogue)
 {
     if (const ModelSpec *known = catalogue.model(name))
         return *known;
-    if (looksLikePath(name)) {
+    if (isModelPath(name)) {
         const std::filesystem::path path(name);
         const auto full = path.is_absolute() || baseDir.empty() ? path : std::filesystem::path(baseDir) / path;
         auto model = readHuggingFaceConfig(full.string());

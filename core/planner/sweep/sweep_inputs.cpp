@@ -3,13 +3,13 @@
 #include "core/base/text_file.h"
 #include "core/base/version.h"
 #include "core/facts/catalogue/embedded_files.h"
+#include "core/facts/plan/named_files.h"
 #include "core/facts/plan/plan_io.h"
 #include "core/planner/sweep/copy_key.h"
 #include "core/planner/sweep/fingerprint_internal.h"
 #include "core/planner/sweep/sweep.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 
 namespace trainyard {
@@ -32,46 +32,23 @@ std::string hexadecimal(std::uint64_t value)
     return text;
 }
 
-std::filesystem::path pathOf(const Plan &plan, const std::string &name)
-{
-    const std::filesystem::path path(name);
-    return path.is_absolute() || plan.baseDir.empty() ? path : std::filesystem::path(plan.baseDir) / path;
-}
-
-/// Files that evaluating the plan reads: a model that is no name of the catalogue, a trace of requests.
-std::vector<std::string> filesOf(const Plan &plan)
-{
-    std::vector<std::string> files;
-    const auto addModel = [&](const std::string &name) {
-        if (name.ends_with(".json") || name.find('/') != std::string::npos)
-            files.push_back(name);
-    };
-    addModel(plan.workload.model);
-    addModel(plan.bubbleFill.model);
-    if (!plan.bubbleFill.trace.empty())
-        files.push_back(plan.bubbleFill.trace);
-    for (const Job &job : allJobs(plan))
-        addModel(job.model);
-    return files;
-}
-
 } // namespace
 
 std::vector<SweepInput> sweepInputs(const SweepSpec &spec)
 {
-    std::vector<std::string> files = filesOf(*spec.plan);
+    std::vector<std::string> files = namesOfFiles(*spec.plan);
     for (const SweepAxis &axis : spec.vary) {
         if (plainValue(*spec.plan, axis.key).has_value())
             continue; // a number names no file
         for (std::size_t i = 0; i < std::min(axis.values.size(), kMostChecked); ++i)
             if (const auto with = withKeySet(*spec.plan, axis.key, axis.values[i]))
-                std::ranges::copy(filesOf(*with), std::back_inserter(files));
+                std::ranges::copy(namesOfFiles(*with), std::back_inserter(files));
     }
     std::vector<SweepInput> inputs;
     for (std::string &name : files) {
         if (std::ranges::find(inputs, name, &SweepInput::path) != inputs.end())
             continue;
-        const auto text = readTextFile(pathOf(*spec.plan, name).string(), {}, { .mostBytes = kMostTableBytes });
+        const auto text = readTextFile(fileOf(*spec.plan, name).string(), {}, { .mostBytes = kMostTableBytes });
         inputs.push_back({ std::move(name), text ? detail::fingerprintOf(*text) : "missing" });
     }
     return inputs;

@@ -81,6 +81,30 @@ private slots:
         QCOMPARE(read(file("config.json")), config);
     }
 
+    /// A plan that is written into another folder names the files that it named.
+    void aPlanWrittenElsewhereStillFindsItsModel_data()
+    {
+        QTest::addColumn<QString>("command");
+        QTest::newRow("optimize") << QStringLiteral("optimize --seconds 5 --out");
+        QTest::newRow("fit") << QStringLiteral("fit --out");
+    }
+
+    void aPlanWrittenElsewhereStillFindsItsModel()
+    {
+        QFETCH(QString, command);
+        json named = smallPlan();
+        named["workload"]["model"] = "config.json";
+        write("config.json", read(QStringLiteral(TRAINYARD_SOURCE_DIR "/tests/data/hf_configs/dense_llama.json")));
+        write("plan.json", bytes(named));
+        QVERIFY(QDir(m_folder->path()).mkpath(QStringLiteral("other/deep")));
+        const QString out = file("other/deep/best.json");
+        const Answer made = run(command.split(u' ') << out << file("plan.json"));
+        QVERIFY2(made.exitCode == 0, qPrintable(made.err));
+        QCOMPARE(json::parse(read(out).toStdString())["workload"]["model"], "../../config.json");
+        const Answer again = run(words("evaluate") << out);
+        QVERIFY2(again.exitCode == 0, qPrintable(again.err));
+    }
+
     void aReportIsReadLikeThePlanInIt()
     {
         // evaluate(report(plan)) = evaluate(plan), also where the plan names a file that is gone by then.
