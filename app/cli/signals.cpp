@@ -15,13 +15,19 @@ namespace {
 
 constexpr int kEnding[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGXCPU };
 
-std::atomic<int> interruptionPipe { -1 }; // -1: Ctrl-C and SIGTERM end the program
+std::atomic<int> interruptionPipe { -1 }; // -1: those that stop end the program
 static_assert(std::atomic<int>::is_always_lock_free, "a handler of signals reads it");
+
+/// Asks for an orderly end: by Ctrl-C, by kill, or by a terminal that was closed.
+bool isStop(int number)
+{
+    return number == SIGINT || number == SIGTERM || number == SIGHUP;
+}
 
 void onSignal(int number)
 {
     const int error = errno;
-    if (const int pipe = number == SIGINT || number == SIGTERM ? interruptionPipe.exchange(-1) : -1; pipe >= 0) {
+    if (const int pipe = isStop(number) ? interruptionPipe.exchange(-1) : -1; pipe >= 0) {
         const char stop = 's';
         if (::write(pipe, &stop, 1) == 1) {
             errno = error;

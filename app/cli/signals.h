@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Signals that end the program: what is half written is removed first, and the program then ends as it would have. A
-// command that can print what it has so far takes the first Ctrl-C or SIGTERM (of Slurm, systemd, kill) as a stop
-// token instead; the second ends it.
+// command that can print what it has so far takes the first Ctrl-C, SIGTERM (of Slurm, systemd, kill) or SIGHUP (of a
+// terminal that was closed) as a stop token instead; the second ends it.
 
 #include <stop_token>
 #include <thread>
@@ -12,7 +12,8 @@ namespace trainyard::cli {
 /// Once, at the program's start. Signals that were ignored (nohup) stay ignored.
 void cleanUpOnSignals();
 
-/// Catches one Ctrl-C or SIGTERM while it lives: the token is stopped at once, from a thread of its own. One at a time.
+/// Catches one Ctrl-C, SIGTERM or SIGHUP while it lives: the token is stopped at once, from a thread of its own. One at
+/// a time.
 class Interruption {
 public:
     Interruption();

@@ -168,6 +168,10 @@ public:
 
     int commit()
     {
+        // On the disk before it takes the target's place: else a machine that fails may keep the new name of no
+        // content.
+        if (::fsync(m_descriptor) != 0 && errno != EINVAL && errno != ENOSYS) // of file systems that cannot
+            return errno;
         if (!m_isNamed) {
             m_unfinished.emplace(m_temporary);
             const std::string link = "/proc/self/fd/" + std::to_string(m_descriptor);

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h> // NOLINT(modernize-deprecated-headers): mkdtemp
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,45 +23,51 @@ std::string reason(int error)
     return std::generic_category().message(error);
 }
 
-/// What the child begins with: its files, and no signal held back as it may be in our threads.
-class Beginning {
-public:
-    explicit Beginning(const std::filesystem::path &log)
-    {
-        ::posix_spawn_file_actions_init(&m_files);
-        ::posix_spawn_file_actions_addopen(&m_files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        ::posix_spawn_file_actions_addopen(
-            &m_files, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, S_IRUSR | S_IWUSR);
-        ::posix_spawn_file_actions_adddup2(&m_files, STDOUT_FILENO, STDERR_FILENO);
-        ::posix_spawn_file_actions_addclosefrom_np(&m_files, STDERR_FILENO + 1);
-        ::posix_spawnattr_init(&m_attributes);
-        sigset_t none;
-        ::sigemptyset(&none);
-        ::posix_spawnattr_setsigmask(&m_attributes, &none);
-        ::posix_spawnattr_setflags(&m_attributes, POSIX_SPAWN_SETSIGMASK);
+/// The child's side of a fork, where nothing but system calls may be made: it dies with the thread that waits for it,
+/// has no file but its own and no signal held back as it may be in our threads. Does not return; what failed goes to
+/// `fault`.
+[[noreturn]] void become(char *const *arguments, const char *log, pid_t parent, int fault)
+{
+    sigset_t none;
+    ::sigemptyset(&none);
+    const auto isMoved = [](int descriptor, int to) { return descriptor >= 0 && ::dup2(descriptor, to) >= 0; };
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent // else the parent is gone by now
+        && isMoved(fault, STDERR_FILENO + 1) && ::fcntl(STDERR_FILENO + 1, F_SETFD, FD_CLOEXEC) == 0
+        && isMoved(::open("/dev/null", O_RDONLY), STDIN_FILENO)
+        && isMoved(::open(log, O_WRONLY | O_CREAT | O_TRUNC, S_IRUSR | S_IWUSR), STDOUT_FILENO)
+        && isMoved(STDOUT_FILENO, STDERR_FILENO)) {
+        ::closefrom(STDERR_FILENO + 2);
+        ::sigprocmask(SIG_SETMASK, &none, nullptr);
+        ::execvp(arguments[0], arguments);
     }
-    ~Beginning()
-    {
-        ::posix_spawnattr_destroy(&m_attributes);
-        ::posix_spawn_file_actions_destroy(&m_files);
-    }
-    Beginning(const Beginning &) = delete;
-    Beginning &operator=(const Beginning &) = delete;
+    const int error = errno;
+    [[maybe_unused]] const ssize_t told = ::write(STDERR_FILENO + 1, &error, sizeof error);
+    ::_exit(127);
+}
 
-    /// An error number, or 0.
-    int spawn(pid_t &child, const std::vector<std::string> &command) const
-    {
-        std::vector<char *> arguments;
-        for (const std::string &argument : command)
-            arguments.push_back(const_cast<char *>(argument.c_str())); // it reads them
-        arguments.push_back(nullptr);
-        return ::posix_spawnp(&child, arguments.front(), &m_files, &m_attributes, arguments.data(), ::environ);
-    }
-
-private:
-    posix_spawn_file_actions_t m_files {};
-    posix_spawnattr_t m_attributes {};
-};
+/// An error number, or 0 once the program runs.
+int start(pid_t &child, const std::vector<std::string> &command, const std::filesystem::path &log)
+{
+    std::vector<char *> arguments;
+    for (const std::string &argument : command)
+        arguments.push_back(const_cast<char *>(argument.c_str())); // it reads them
+    arguments.push_back(nullptr);
+    int fault[2] = { -1, -1 }; // closed by a program that begins
+    if (::pipe2(fault, O_CLOEXEC) != 0)
+        return errno;
+    const pid_t parent = ::getpid();
+    child = ::fork();
+    if (child == 0)
+        become(arguments.data(), log.c_str(), parent, fault[1]);
+    int error = child < 0 ? errno : 0;
+    ::close(fault[1]);
+    ssize_t got = 0;
+    while (child > 0 && (got = ::read(fault[0], &error, sizeof error)) < 0 && errno == EINTR) { }
+    ::close(fault[0]);
+    if (got > 0)
+        while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) { }
+    return error;
+}
 
 } // namespace
 
@@ -89,7 +95,7 @@ Expected<ChildEnd> runChild(const std::vector<std::string> &command, const std::
     if (stop.stop_requested())
         return std::unexpected(Error { ErrorCode::Cancelled, command.front(), "stopped", {} });
     pid_t child = -1;
-    if (const int error = Beginning(log).spawn(child, command); error != 0)
+    if (const int error = start(child, command, log); error != 0)
         return std::unexpected(Error { ErrorCode::CannotRead, command.front(), reason(error), {} });
     const auto last = Clock::now() + std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e6));
     ChildEnd end;

@@ -58,6 +58,7 @@ pid_t spawned(const std::string &command, const ChildPipe &output, const ChildPi
     ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&files, output.ends[1], STDOUT_FILENO);
     ::posix_spawn_file_actions_adddup2(&files, errors.ends[1], STDERR_FILENO);
+    ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1); // no socket of ours stays open in it
     ::posix_spawnattr_setsigdefault(&attributes, &all);
     ::posix_spawnattr_setsigmask(&attributes, &none);
     // A session of its own is a group of its own, and has no terminal that ssh could ask a password on

@@ -51,7 +51,7 @@ public:
         return line.mid(line.indexOf(QStringLiteral(" at ")) + 4);
     }
     void interrupt() { ::kill(static_cast<pid_t>(m_process.processId()), SIGINT); }
-    void end() { ::kill(static_cast<pid_t>(m_process.processId()), SIGTERM); }
+    void end(int number = SIGTERM) { ::kill(static_cast<pid_t>(m_process.processId()), number); }
     Answer ended() { return answerOf(m_process); }
     [[nodiscard]] const QProcess &process() const { return m_process; }
 
@@ -207,12 +207,20 @@ private slots:
         QCOMPARE(server.ended().exitCode, 0);
     }
 
+    void sigtermEndsItWithARecordingAsCtrlCDoes_data()
+    {
+        QTest::addColumn<int>("number");
+        QTest::newRow("terminated") << SIGTERM;
+        QTest::newRow("the terminal was closed") << SIGHUP;
+    }
+
     void sigtermEndsItWithARecordingAsCtrlCDoes()
     {
+        QFETCH(int, number);
         Running recorder({ "telemetry", "record", "listen:0", "--out", m_out });
         const QString place = recorder.place();
         QCOMPARE(run({ "telemetry", "replay", m_recording, "--to", "tcp://" + place, "--speed", "0" }).exitCode, 0);
-        recorder.end();
+        recorder.end(number);
         QCOMPARE(recorder.ended().exitCode, 0);
         QCOMPARE(written().ranks.size(), std::size_t(4));
     }

@@ -8,8 +8,11 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <csignal>
 #include <future>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -99,6 +102,32 @@ private slots:
         const auto answer = solve(marketSplit(40), limits);
         QCOMPARE(answer.error().code, ErrorCode::Cancelled);
         QCOMPARE(solve(twoThings(), limits).error().code, ErrorCode::Cancelled); // and none begins
+    }
+
+    /// Killed outright, a program can end nothing: the system ends its solver.
+    void aSolverDiesWithTheProgramThatStartedIt()
+    {
+        const MilpLimits limits { .seconds = 250,
+            .program = pretender(m_temporary, "echo $$ >\"$0.new\"\nmv \"$0.new\" \"$0.pid\"\nexec sleep 200") };
+        const pid_t starter = ::fork();
+        if (starter == 0) {
+            static_cast<void>(solve(twoThings(), limits));
+            ::_exit(0);
+        }
+        QFile pid(QString::fromStdString(limits.program + ".pid"));
+        QTRY_VERIFY_WITH_TIMEOUT(pid.exists(), 60'000);
+        QVERIFY(pid.open(QIODevice::ReadOnly));
+        const QString state = QStringLiteral("/proc/%1/stat").arg(pid.readAll().trimmed().toInt());
+        QVERIFY(QFile::exists(state));
+        ::kill(starter, SIGKILL);
+        ::waitpid(starter, nullptr, 0);
+        const auto isGone = [&] { // whoever takes in orphans may be slow to reap it
+            QFile file(state);
+            return !file.open(QIODevice::ReadOnly) || file.readAll().contains(") Z ");
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isGone(), 60'000);
+        for (const QString &left : QDir(m_temporary.path()).entryList({ QStringLiteral("trainyard-solver*") }))
+            QVERIFY(QDir(m_temporary.filePath(left)).removeRecursively()); // which it could not
     }
 
     void aSolverThatIsNotThereIsNamedWithItsPackage()

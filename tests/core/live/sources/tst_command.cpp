@@ -10,6 +10,7 @@
 #include <csignal>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 
 using namespace trainyard;
 using namespace trainyard::live;
@@ -65,6 +66,17 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(bench.heard.text(), std::string("one\ntwo\n"), kGenerous);
         QVERIFY(bench.heard.state() == SourceState::Live);
         QCOMPARE(bench.heard.last().reason, std::string());
+    }
+
+    /// Not even one that a library of ours opened without saying that it is ours alone.
+    void aCommandHasNoFileOrSocketOfOurs()
+    {
+        const int open = ::dup(STDIN_FILENO);
+        QVERIFY(open > STDERR_FILENO);
+        Bench bench("for n in 0 1 2 " + std::to_string(open)
+            + "; do if [ -e /proc/$$/fd/$n ]; then echo $n; fi; done; echo end; sleep 600");
+        QTRY_COMPARE_WITH_TIMEOUT(bench.heard.text(), std::string("0\n1\n2\nend\n"), kGenerous);
+        ::close(open);
     }
 
     void oneThatEndsWellIsOver()
