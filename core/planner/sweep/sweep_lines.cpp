@@ -4,6 +4,7 @@
 #include "core/base/csv_text.h"
 #include "core/facts/plan/json_document_internal.h"
 #include "core/facts/plan/plan_io.h"
+#include "core/planner/sweep/fingerprint_internal.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,6 +42,32 @@ std::string asJson(const std::string &value)
     return Json::accept(value) ? value : dumped(Json(value));
 }
 
+/// What ends a row: before and behind its sum.
+struct SumFrame {
+    std::string_view before, behind;
+};
+SumFrame sumFrame(SweepFormat format)
+{
+    return format == SweepFormat::Csv ? SumFrame { ",", "" } : SumFrame { ",\"sum\":\"", "\"}" };
+}
+constexpr std::size_t kSumDigits = 8;
+
+std::string sumOf(std::string_view row)
+{
+    return detail::fingerprintOf(row).substr(0, kSumDigits);
+}
+
+/// Whether a line ends in the sum of what stands before.
+bool hasItsSum(std::string_view line, SweepFormat format)
+{
+    const auto [before, behind] = sumFrame(format);
+    const std::size_t length = before.size() + kSumDigits + behind.size();
+    if (line.size() < length)
+        return false;
+    const std::string_view row = line.substr(0, line.size() - length);
+    return line.substr(row.size()) == std::string(before) + sumOf(row) + std::string(behind);
+}
+
 } // namespace
 
 std::optional<SweepFormat> sweepFormatOf(std::string_view path)
@@ -74,7 +101,7 @@ std::string sweepHead(const SweepSpec &spec, SweepFormat format)
     text += ",state";
     for (const std::string &name : sweepMetricNames())
         text += "," + name;
-    return text + ",reason\n";
+    return text + ",reason,sum\n";
 }
 
 SweepLines::SweepLines(const SweepSpec &spec, SweepFormat format)
@@ -86,6 +113,15 @@ SweepLines::SweepLines(const SweepSpec &spec, SweepFormat format)
 
 void SweepLines::append(const SweepRow &row, std::string &text) const
 {
+    const std::size_t from = text.size();
+    appendRow(row, text);
+    const auto [before, behind] = sumFrame(m_format);
+    const std::string sum = sumOf(std::string_view(text).substr(from));
+    text.append(before).append(sum).append(behind) += '\n';
+}
+
+void SweepLines::appendRow(const SweepRow &row, std::string &text) const
+{
     if (m_format == SweepFormat::Csv) {
         text += std::to_string(row.number);
         for (const std::string &value : row.values)
@@ -93,7 +129,7 @@ void SweepLines::append(const SweepRow &row, std::string &text) const
         text += "," + row.state;
         for (const auto &[name, value] : row.metrics)
             text += value && std::isfinite(*value) ? "," + numberText(*value) : ",";
-        text += "," + csvField(row.reason) + "\n";
+        text += "," + csvField(row.reason);
         return;
     }
     text += "{\"row\":" + std::to_string(row.number);
@@ -102,7 +138,7 @@ void SweepLines::append(const SweepRow &row, std::string &text) const
     text += ",\"state\":\"" + row.state + "\"";
     for (const auto &[name, value] : row.metrics)
         text += ",\"" + name + "\":" + (value && std::isfinite(*value) ? numberText(*value) : "null");
-    text += ",\"reason\":" + (row.reason.empty() ? "null" : dumped(Json(row.reason))) + "}\n";
+    text += ",\"reason\":" + (row.reason.empty() ? "null" : dumped(Json(row.reason)));
 }
 
 bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format)
@@ -127,7 +163,7 @@ bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format)
     }
     const auto fields = csvFields(line);
     const std::size_t first = row.values.size() + 2; // behind number, values and state
-    if (!fields || fields->size() != first + row.metrics.size() + 1)
+    if (!fields || fields->size() != first + row.metrics.size() + 2)
         return false;
     const std::string &state = fields->at(first - 1);
     bool isSame = state == "refused" || state == row.state;
@@ -141,15 +177,10 @@ bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format)
     return isSame;
 }
 
-bool isSweepRow(std::string_view line, std::uint64_t number, std::size_t axes, SweepFormat format)
+bool isSweepRow(std::string_view line, std::uint64_t number, SweepFormat format)
 {
-    const bool isCsv = format == SweepFormat::Csv;
-    if (!line.starts_with((isCsv ? "" : "{\"row\":") + std::to_string(number) + ","))
-        return false;
-    if (!isCsv)
-        return line.ends_with('}') && Json::accept(line);
-    const auto fields = csvFields(line);
-    return fields && fields->size() == 3 + axes + sweepMetricNames().size();
+    const std::string_view start = format == SweepFormat::Csv ? "" : "{\"row\":";
+    return line.starts_with(std::string(start) + std::to_string(number) + ",") && hasItsSum(line, format);
 }
 
 } // namespace trainyard

@@ -4,12 +4,13 @@
 // checked and opened without the plan beside it:
 //
 //   CSV         # trainyard sweep {"format":"trainyard.sweep",…}
-//               row,parallelism.tensor,…,state,iteration_time_s,…,reason
-//               0,1,…,feasible,12.4,…,
+//               row,parallelism.tensor,…,state,iteration_time_s,…,reason,sum
+//               0,1,…,feasible,12.4,…,,5f1c09ab
 //   JSON lines  {"format":"trainyard.sweep",…}
-//               {"row":0,"parallelism.tensor":1,…,"state":"feasible","iteration_time_s":12.4,…,"reason":null}
+//               {"row":0,"parallelism.tensor":1,…,"state":"feasible","iteration_time_s":12.4,…,"reason":null,"sum":"5f1c09ab"}
 //
-// A row is a line, whatever it says. Numbers are the shortest that read back as the same; times of evaluation are not
+// A row's sum is a fingerprint of what stands before it in its line, so that a row that was changed since is known. A
+// row is a line, whatever it says. Numbers are the shortest that read back as the same; times of evaluation are not
 // among them, so that two runs of a sweep give one file. Pure, any thread.
 
 #include "core/planner/sweep/sweep.h"
@@ -44,6 +45,9 @@ public:
     void append(const SweepRow &row, std::string &text) const;
 
 private:
+    /// without its sum and its end
+    void appendRow(const SweepRow &row, std::string &text) const;
+
     SweepFormat m_format;
     /// as JSON
     std::vector<std::string> m_keys;
@@ -53,7 +57,8 @@ private:
 /// billionth, which is what machines differ by. A row that was refused for want of memory may have any state by now.
 [[nodiscard]] bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format);
 
-/// Whether a line, without its end, is whole and the row of this number: a torn one is not.
-[[nodiscard]] bool isSweepRow(std::string_view line, std::uint64_t number, std::size_t axes, SweepFormat format);
+/// Whether a line, without its end, is the row of this number as it was written: one that is torn or was changed is
+/// not.
+[[nodiscard]] bool isSweepRow(std::string_view line, std::uint64_t number, SweepFormat format);
 
 } // namespace trainyard

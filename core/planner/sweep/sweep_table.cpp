@@ -83,8 +83,12 @@ public:
     /// The line of names of CSV.
     bool readNames(std::string_view line)
     {
-        const auto fields = csvFields(line);
+        auto fields = csvFields(line);
         const std::size_t keys = m_table.spec.vary.size();
+        if (fields && fields->back() == "sum") {
+            fields->pop_back();
+            m_behind = 1;
+        }
         if (!fields || fields->size() < keys + 3 || fields->front() != "row" || fields->at(keys + 1) != "state"
             || fields->back() != "reason")
             return false;
@@ -122,9 +126,9 @@ private:
     {
         const auto fields = csvFields(line);
         const std::size_t keys = m_table.spec.vary.size(), metrics = m_table.metrics.size();
-        if (!fields || fields->size() != keys + metrics + 3)
+        if (!fields || fields->size() != keys + metrics + 3 + m_behind)
             return "it has " + std::to_string(fields ? fields->size() : 0) + " fields, not "
-                + std::to_string(keys + metrics + 3);
+                + std::to_string(keys + metrics + 3 + m_behind);
         if (fields->front() != std::to_string(m_table.rows()))
             return "it is row " + shortened(fields->front()) + ", not " + std::to_string(m_table.rows());
         for (std::size_t i = 0; i < metrics; ++i) {
@@ -133,7 +137,7 @@ private:
                 return m_table.metrics[i] + " is " + shortened(fields->at(keys + 2 + i));
             m_table.values[i].push_back(*value);
         }
-        return add(fields->at(keys + 1), fields->back());
+        return add(fields->at(keys + 1), fields->at(keys + metrics + 2));
     }
 
     std::string readJson(std::string_view line)
@@ -159,6 +163,8 @@ private:
 
     SweepTable &m_table;
     SweepFormat m_format;
+    /// columns behind the reason: a row's sum, which the first files do not have
+    std::size_t m_behind = 0;
     std::map<std::string, std::uint32_t> m_reasons { { "", 0 } };
 };
 

@@ -157,7 +157,7 @@ private slots:
     {
         const QString whole = file(QStringLiteral("whole.csv")), stopped = file(QStringLiteral("stopped.csv"));
         QCOMPARE(sweepMany(words("--out") << whole).exitCode, 0);
-        for (const int signal : { SIGINT, SIGTERM }) {
+        for (const int signal : { SIGINT, SIGTERM, SIGHUP }) {
             QFile::remove(stopped);
             QProcess process;
             process.start(QStringLiteral(TRAINYARD_CLI),

@@ -134,14 +134,14 @@ private slots:
             std::string csv, json;
             SweepLines(spec, SweepFormat::Csv).append(row, csv);
             SweepLines(spec, SweepFormat::JsonLines).append(row, json);
-            QVERIFY(isSweepRow(std::string_view(csv).substr(0, csv.size() - 1), number, 4, SweepFormat::Csv));
-            QVERIFY(isSweepRow(std::string_view(json).substr(0, json.size() - 1), number, 4, SweepFormat::JsonLines));
+            QVERIFY(isSweepRow(std::string_view(csv).substr(0, csv.size() - 1), number, SweepFormat::Csv));
+            QVERIFY(isSweepRow(std::string_view(json).substr(0, json.size() - 1), number, SweepFormat::JsonLines));
             const auto fields = csvFields(std::string_view(csv).substr(0, csv.size() - 1));
             const auto object = nlohmann::json::parse(json);
             QCOMPARE(fields->at(1), row.values[0]);
             QCOMPARE(object["workload.model"].get<std::string>(), row.values[3]);
             QCOMPARE(object["parallelism.tensor"].get<int>(), std::stoi(row.values[0]));
-            QCOMPARE(fields->back(), row.reason);
+            QCOMPARE(fields->at(fields->size() - 2), row.reason);
             for (std::size_t i = 0; i < row.metrics.size(); ++i) {
                 const auto &[name, value] = row.metrics[i];
                 QCOMPARE(fields->at(6 + i).empty(), !value);
@@ -193,6 +193,35 @@ private slots:
         const QByteArray whole = swept(SweepFormat::Csv, 1);
         write(whole.left(whole.size() / 2) + QByteArray(500, '\0') + '\n');
         QCOMPARE(swept(SweepFormat::Csv, 1, SweepFile::Start::Resume), whole);
+    }
+
+    /// Whatever was changed of it, if only the state: the file stays as it is, and the row is named.
+    void aRowThatWasChangedIsNoticed()
+    {
+        for (const SweepFormat format : { SweepFormat::Csv, SweepFormat::JsonLines }) {
+            const QByteArray whole = swept(format, 1);
+            const int before = format == SweepFormat::Csv ? 2 : 1; // lines of the head
+            qsizetype begin = 0;
+            for (int line = 0; line < before + 40; ++line)
+                begin = whole.indexOf('\n', begin) + 1;
+            const qsizetype end = whole.indexOf('\n', begin);
+            for (qsizetype at = begin; at < end; at += 7) {
+                QByteArray changed = whole;
+                changed[at] = whole[at] == '1' ? '2' : '1';
+                write(changed);
+                const auto file = SweepFile::open(path(), smallSweep(), format, SweepFile::Start::Resume);
+                QVERIFY2(!file, changed.mid(begin, end - begin).constData());
+                QVERIFY2(file.error().what.find("row 40 ") != std::string::npos, toString(file.error()).c_str());
+                QVERIFY(read() == changed);
+            }
+            QByteArray without = whole;
+            without.remove(begin, end + 1 - begin);
+            write(without);
+            QVERIFY(!SweepFile::open(path(), smallSweep(), format, SweepFile::Start::Resume));
+            write(whole.left(begin)); // as the refusal says
+            QCOMPARE(swept(format, 1, SweepFile::Start::Resume), whole);
+            QFile::remove(QString::fromStdString(path()));
+        }
     }
 
     void anotherSweepIsNotGoneOnWith()
