@@ -13,6 +13,10 @@ namespace {
 constexpr std::array<std::string_view, 9> kKeys { "access_token", "token", "password", "passwd", "secret", "api_key",
     "apikey", "bearer", "auth" };
 
+/// Of programs' options and variables of environments: PGPASSWORD, MYSQL_PWD, AWS_SECRET_ACCESS_KEY.
+constexpr std::array<std::string_view, 12> kKeysOfCommands { "access_token", "token", "password", "passwd", "pwd",
+    "secret", "api_key", "api-key", "apikey", "access_key", "bearer", "auth" };
+
 bool isWordly(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -24,6 +28,65 @@ bool isLiteral(std::string_view value)
     while (!value.empty() && (value.front() == '"' || value.front() == '\'' || value.front() == ' '))
         value.remove_prefix(1);
     return !value.empty() && value.front() != '$' && value.front() != '`' && value.front() != '-';
+}
+
+/// The end of a variable's name in capitals, as environments have them: PGPASSWORD.
+bool isOfEnvironment(std::string_view command, std::size_t at, std::size_t end)
+{
+    const auto isCapital = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'); };
+    while (at > 0 && (isWordly(command[at - 1]) || isCapital(command[at - 1])))
+        --at;
+    return std::ranges::all_of(command.substr(at, end - at), isCapital);
+}
+
+/// "me:secret" behind an option of curl's: "-u", "-ume:secret", "--user", "--proxy-user=…".
+bool isUserWithPassword(std::string_view option, std::string_view next)
+{
+    std::string_view value = next;
+    if (const std::size_t equals = option.find('='); option.starts_with("--") && equals != option.npos) {
+        value = option.substr(equals + 1);
+        option = option.substr(0, equals);
+    } else if (option.starts_with("-u") && option.size() > 2) {
+        value = option.substr(2);
+        option = "-u";
+    }
+    if (option != "-u" && option != "--user" && option != "--proxy-user" && option != "-U")
+        return false;
+    const std::size_t colon = value.find(':');
+    return colon != value.npos && isLiteral(value.substr(colon + 1));
+}
+
+std::string secretOfCurl(std::string_view command)
+{
+    std::string_view before;
+    for (std::size_t at = 0; at < command.size();) {
+        const std::size_t end = std::min(command.find(' ', at), command.size());
+        const std::string_view word = command.substr(at, end - at);
+        at = end + 1;
+        if (word.empty())
+            continue;
+        if (isUserWithPassword(before, word) || isUserWithPassword(word, {}))
+            return "curl -u";
+        before = word;
+    }
+    const std::string text = lowered(command);
+    for (const std::string_view header : { "token:", "api-key:", "apikey:", "secret:" })
+        if (const std::size_t at = text.find(header); at != text.npos && isLiteral(command.substr(at + header.size())))
+            return std::string(header.substr(0, header.size() - 1));
+    return {};
+}
+
+/// Of "scheme://user:password@host" anywhere.
+bool hasUserInUrl(std::string_view command)
+{
+    for (std::size_t at = command.find("://"); at != command.npos; at = command.find("://", at + 3)) {
+        std::string_view place = command.substr(at + 3);
+        place = place.substr(0, place.find_first_of(" \"'"));
+        const std::size_t end = place.rfind('@'), colon = place.find(':');
+        if (end != place.npos && colon < end && isLiteral(place.substr(colon + 1, end - colon - 1)))
+            return true;
+    }
+    return false;
 }
 
 } // namespace
@@ -67,11 +130,16 @@ std::string secretInCommand(std::string_view command)
         if (isLiteral(value))
             return "Authorization";
     }
-    for (const std::string_view key : kKeys)
+    if (hasUserInUrl(command))
+        return "user:password@";
+    if (text.find("curl") != text.npos)
+        if (std::string found = secretOfCurl(command); !found.empty())
+            return found;
+    for (const std::string_view key : kKeysOfCommands)
         for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
             const std::string_view behind = std::string_view(text).substr(at + key.size());
             const bool isOption = at >= 2 && text.substr(at - 2, 2) == "--";
-            const bool isOwnWord = at == 0 || !isWordly(text[at - 1]);
+            const bool isOwnWord = at == 0 || !isWordly(text[at - 1]) || isOfEnvironment(command, at, at + key.size());
             const bool isSet = behind.starts_with('=') || (isOption && behind.starts_with(' '));
             if (isOwnWord && isSet && isLiteral(behind.substr(1)))
                 return (isOption ? "--" : "") + std::string(key);

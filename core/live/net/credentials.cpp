@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/net/credentials.h"
 
+#include "core/base/ascii_text.h"
+
 #include <nlohmann/json.hpp>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
@@ -85,19 +87,25 @@ bool hasTokenInTarget(std::string_view target)
     return false;
 }
 
+bool isOfLoopback(std::string_view authority)
+{
+    std::string_view host = authority;
+    if (const std::size_t colon = authority.rfind(':');
+        colon != std::string_view::npos && (!authority.starts_with('[') || authority.find(']') + 1 == colon)) {
+        const std::string_view port = authority.substr(colon + 1);
+        if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string_view::npos)
+            return false;
+        host = authority.substr(0, colon);
+    }
+    return host == "127.0.0.1" || host == "[::1]" || lowered(host) == "localhost";
+}
+
 bool isForeignPage(std::string_view origin)
 {
     if (origin.empty())
         return false;
-    const std::size_t scheme = origin.find("://");
-    if (scheme == std::string_view::npos)
-        return true; // "null": a page without a home
-    std::string_view host = origin.substr(scheme + 3);
-    if (host.starts_with('['))
-        host = host.substr(1, std::min(host.find(']'), host.size()) - 1);
-    else
-        host = host.substr(0, host.find(':'));
-    return host != "localhost" && host != "127.0.0.1" && host != "::1";
+    const std::size_t scheme = origin.find("://"); // none: "null", a page without a home
+    return scheme == std::string_view::npos || !isOfLoopback(origin.substr(scheme + 3));
 }
 
 std::string refusedLine(std::string_view why)

@@ -22,6 +22,10 @@ namespace trainyard::live::net {
 /// Target of a request with a token in its query, which would be written to logs on its way.
 [[nodiscard]] bool hasTokenInTarget(std::string_view target);
 
+/// Whether "host" or "host:port", as headers have it, is this machine by a name that no name server gives: localhost,
+/// 127.0.0.1 or [::1].
+[[nodiscard]] bool isOfLoopback(std::string_view authority);
+
 /// An Origin header that names a page of another machine: a browser would send what that page wants in the name of
 /// whoever looks at it.
 [[nodiscard]] bool isForeignPage(std::string_view origin);

@@ -76,6 +76,11 @@ std::optional<ServerAnswer> refusalOf(const Conversation &talk, const RequestPar
     const bool willShow = !token.empty() && authorization.empty() && beast::websocket::is_upgrade(parser.get());
     if (!isShown && !willShow && isForeignPage(headerOf(parser, http::field::origin)))
         return plain(403, "A page of another machine may not send telemetry here without the token.");
+    // Without a token it listens on loopback alone. A name of somebody else's that leads here (DNS rebinding) makes a
+    // page of theirs one of this machine for the browser.
+    if (const std::string host = headerOf(parser, http::field::host);
+        token.empty() && !host.empty() && !isOfLoopback(host))
+        return plain(403, "Without a token this listener is localhost, 127.0.0.1 or [::1], and nothing else.");
     if (token.empty() || isShown || willShow)
         return std::nullopt;
     ServerAnswer answer = plain(401,

@@ -60,7 +60,7 @@ private slots:
         QVERIFY(peer.send(all));
         for (int i = 0; i < 50; ++i)
             QCOMPARE(answerOf(peer).body, std::to_string(i));
-        QVERIFY(peer.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+        QVERIFY(peer.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
         QVERIFY(peer.readAll().starts_with("HTTP/1.1 200"));
         QVERIFY(at.waitForConnections(0));
     }
@@ -69,10 +69,10 @@ private slots:
     {
         Listening at;
         Peer peer(at.port);
-        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"));
+        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"));
         QVERIFY(peer.send("7\r\n, world\r\n0\r\n\r\n"));
         QCOMPARE(answerOf(peer).body, std::string("12"));
-        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"));
+        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"));
         QVERIFY(peer.readUntil("\r\n\r\n").starts_with("HTTP/1.1 100 Continue"));
         QVERIFY(peer.send("four"));
         QCOMPARE(answerOf(peer).body, std::string("4"));
@@ -83,7 +83,7 @@ private slots:
     {
         Listening at;
         Peer peer(at.port);
-        QVERIFY(peer.send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n" + post("abc")));
+        QVERIFY(peer.send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n" + post("abc")));
         QVERIFY(answerOf(peer, false).head.find("Content-Length: 1") != std::string::npos);
         QCOMPARE(answerOf(peer).body, std::string("3"));
     }
@@ -152,14 +152,14 @@ private slots:
         limits.bodyBytes = 1'000;
         Listening at(limits);
         Peer declared(at.port);
-        QVERIFY(declared.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n"));
+        QVERIFY(declared.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1001\r\n\r\n"));
         QCOMPARE(answerOf(declared).status, 413);
         Peer counted(at.port);
-        counted.send(
-            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1388\r\n" + std::string(5'000, 'x'));
+        counted.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1388\r\n"
+            + std::string(5'000, 'x'));
         QCOMPARE(answerOf(counted).status, 413);
         Peer endless(at.port);
-        QVERIFY(endless.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n"));
+        QVERIFY(endless.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n"));
         const int status = answerOf(endless).status;
         QVERIFY2(status == 400 || status == 413, qPrintable(QString::number(status)));
         QVERIFY(at.now().requests.empty());
@@ -226,7 +226,7 @@ private slots:
         limits.bodySeconds = 0.1;
         Listening at(limits);
         Peer peer(at.port);
-        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nten bytes!"));
+        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nten bytes!"));
         peer.readAll();
         QCOMPARE(refusedOnce(at), std::string("no whole body within 0 s"));
         QVERIFY(at.waitForConnections(0));
@@ -252,11 +252,11 @@ private slots:
         for (int i = 0; i < 16; ++i) {
             peers.emplace_back(at.port);
             QVERIFY(peers.back().send(
-                "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 16777216\r\n\r\n"));
+                "POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 16777216\r\n\r\n"));
             QVERIFY(peers.back().readUntil("\r\n\r\n").starts_with("HTTP/1.1 100"));
         }
         Peer more(at.port);
-        QVERIFY(more.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n\r\n"));
+        QVERIFY(more.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777216\r\n\r\n"));
         const HttpAnswer answer = answerOf(more);
         QCOMPARE(answer.status, 503);
         QVERIFY(answer.head.find("retry-after: 5") != std::string::npos);
@@ -317,7 +317,10 @@ private slots:
     void pagesOfOtherMachinesMaySendNothing()
     {
         Listening at;
-        for (const char *origin : { "https://elsewhere.example", "null", "http://127.0.0.1.elsewhere.example:80" }) {
+        for (const char *origin : { "https://elsewhere.example", "null", "http://127.0.0.1.elsewhere.example:80",
+                 "http://[::1].elsewhere.example", "http://[::1]elsewhere.example:80",
+                 "http://localhost:80.elsewhere.example", "http://localhost:", "http://localhost:123456",
+                 "http://[::1" }) {
             Peer peer(at.port);
             QVERIFY(peer.send(post("abc", std::string("Origin: ") + origin + "\r\n")));
             QCOMPARE(answerOf(peer).status, 403);
@@ -327,6 +330,29 @@ private slots:
             QVERIFY(peer.send(post("abc", std::string("Origin: ") + origin + "\r\n")));
             QCOMPARE(answerOf(peer).status, 200);
         }
+    }
+
+    /// A browser takes a page of elsewhere.example for one of this machine once that name leads here (DNS rebinding).
+    void aNameOfSomebodyElsesIsNotThisListener()
+    {
+        Listening at;
+        const auto statusOf = [&](const std::string &host) {
+            Peer peer(at.port);
+            const std::string body = "abc";
+            if (!peer.send("POST / HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 3\r\n\r\n" + body))
+                return 0;
+            return answerOf(peer).status;
+        };
+        for (const char *host : { "elsewhere.example:4318", "elsewhere.example", "127.0.0.1.elsewhere.example",
+                 "[::1].elsewhere.example", "[::1", "localhost:4318.elsewhere.example", "localhost.:80x" })
+            QCOMPARE(statusOf(host), 403);
+        for (const char *host : { "localhost", "LocalHost:4318", "127.0.0.1:4318", "[::1]:4318", "[::1]" })
+            QCOMPARE(statusOf(host), 200);
+        Listening guarded({}, withToken()); // which no page has, whatever its name
+        Peer peer(guarded.port);
+        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: node7.cluster:4318\r\nAuthorization: Bearer "
+                          "s3cret-of-this-run\r\nContent-Length: 3\r\n\r\nabc"));
+        QCOMPARE(answerOf(peer).status, 200);
     }
 
     void anAnswerMayComeLaterOrAfterTheServersEnd()

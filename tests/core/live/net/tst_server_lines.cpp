@@ -433,7 +433,7 @@ private slots:
         Listening at(limits);
         Peer streaming(at.port), asking(at.port), silent(at.port);
         streaming.send("{}\n");
-        asking.send("POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");
+        asking.send("POST /v1/metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n");
         QVERIFY(at.waitFor([](const Told &told) { return told.opened.size() == 1; }));
         QVERIFY(at.waitForConnections(3));
         at.stop();

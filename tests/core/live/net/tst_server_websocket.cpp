@@ -259,7 +259,7 @@ private slots:
     {
         Listening at;
         Peer peer(at.port);
-        QVERIFY(peer.send("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"));
+        QVERIFY(peer.send("GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"));
         QVERIFY(peer.readUntil("\r\n\r\n").starts_with("HTTP/1.1 400"));
         peer.close();
         QVERIFY(at.waitFor([](const Told &told) { return told.refused.size() == 1; }));

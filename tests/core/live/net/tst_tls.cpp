@@ -175,7 +175,7 @@ private slots:
         lines.waitClosed();
         QVERIFY(lines.bytes.find("this port takes TLS only") != std::string::npos);
         Peer http(at.port);
-        QVERIFY(http.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+        QVERIFY(http.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
         const std::string answer = http.readAll();
         QVERIFY(answer.starts_with("HTTP/1.1 400"));
         QVERIFY(answer.find("This port takes HTTPS only.") != std::string::npos);

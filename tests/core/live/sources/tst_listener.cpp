@@ -214,7 +214,7 @@ private slots:
         }
         Peer asking(at.port), speaking(at.port);
         asking.send(
-            "POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
+            "POST /v1/metrics HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
         QVERIFY(at.sink.waitFor([&] { return at.sink.held.size() == 1; }));
         QVERIFY(speaking.send("{}\n"));
         QVERIFY(at.sink.waitFor([&] { return at.sink.taken.size() == 1; }));
