@@ -34,4 +34,11 @@ int LinkIndex::between(int a, int b) const
     return found == peers.end() || found->first != b ? -1 : found->second;
 }
 
+std::span<const std::pair<int, int>> LinkIndex::peers(int datacenter) const
+{
+    if (datacenter < 0 || std::size_t(datacenter) >= m_peers.size())
+        return {};
+    return m_peers[std::size_t(datacenter)];
+}
+
 } // namespace trainyard

@@ -6,6 +6,7 @@
 
 #include "core/facts/plan/plan.h"
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@ public:
 
     /// Index into Cluster::wanLinks; negative where no link joins the two, or there is no such datacenter.
     [[nodiscard]] int between(int a, int b) const;
+    /// Of a datacenter: the other end and the link, by other end. Empty where there is no such datacenter.
+    [[nodiscard]] std::span<const std::pair<int, int>> peers(int datacenter) const;
 
 private:
     /// [datacenter]: the other end and the link, by other end

@@ -112,20 +112,25 @@ LocationBook::LocationBook(const Workload &workload)
     }
 }
 
+std::span<const PoolLocations> LocationBook::poolsOf(int datacenter) const
+{
+    return std::ranges::equal_range(
+        m_pools, datacenter, {}, [](const PoolLocations &pool) { return pool.part.at.datacenter; });
+}
+
 int LocationBook::capacity(int datacenter) const
 {
     int locations = 0;
-    for (const PoolLocations &pool : m_pools)
-        locations += pool.part.at.datacenter == datacenter ? pool.locations : 0;
+    for (const PoolLocations &pool : poolsOf(datacenter))
+        locations += pool.locations;
     return locations;
 }
 
 int LocationBook::usableGpus(int datacenter) const
 {
     int gpus = 0;
-    for (const PoolLocations &pool : m_pools)
-        if (pool.part.at.datacenter == datacenter)
-            gpus += pool.locations * pool.part.tensor * m_workload.degrees.context;
+    for (const PoolLocations &pool : poolsOf(datacenter))
+        gpus += pool.locations * pool.part.tensor * m_workload.degrees.context;
     return gpus;
 }
 
@@ -139,9 +144,8 @@ std::int64_t LocationBook::usableGpus() const
 
 bool LocationBook::holdsGroups(int datacenter, int pool) const
 {
-    return std::ranges::any_of(m_pools, [&](const PoolLocations &p) {
-        return p.part.at.datacenter == datacenter && p.part.at.pool == pool && p.holdsGroups();
-    });
+    return std::ranges::any_of(
+        poolsOf(datacenter), [&](const PoolLocations &p) { return p.part.at.pool == pool && p.holdsGroups(); });
 }
 
 std::int64_t LocationBook::capacity() const
@@ -161,21 +165,20 @@ void LocationBook::take(std::size_t pool, int stage, int firstReplica, int repli
 void LocationBook::place(int datacenter, int firstStage, int stages, int firstReplica, int replicas)
 {
     const int end = firstReplica + replicas;
-    for (std::size_t i = 0; i < m_pools.size() && m_isMixed && firstReplica < end; ++i) {
+    const std::span<const PoolLocations> here = poolsOf(datacenter);
+    const std::size_t begin = std::size_t(here.data() - m_pools.data()), behind = begin + here.size();
+    for (std::size_t i = begin; i < behind && m_isMixed && firstReplica < end; ++i) {
         const PoolLocations &pool = m_pools[i];
-        const int whole = pool.part.at.datacenter == datacenter
-            ? std::min((pool.locations - pool.taken) / stages, end - firstReplica)
-            : 0;
+        const int whole = std::min((pool.locations - pool.taken) / stages, end - firstReplica);
         for (int stage = firstStage; stage < firstStage + stages && whole > 0; ++stage)
             take(i, stage, firstReplica, whole);
         firstReplica += whole;
     }
     for (int stage = firstStage; stage < firstStage + stages; ++stage) {
         int replica = firstReplica;
-        for (std::size_t i = 0; i < m_pools.size() && replica < end; ++i) {
+        for (std::size_t i = begin; i < behind && replica < end; ++i) {
             const PoolLocations &pool = m_pools[i];
-            const int count =
-                pool.part.at.datacenter == datacenter ? std::min(pool.locations - pool.taken, end - replica) : 0;
+            const int count = std::min(pool.locations - pool.taken, end - replica);
             if (count <= 0)
                 continue;
             take(i, stage, replica, count);
@@ -291,28 +294,45 @@ std::string LocationBook::noMoreReplicas(const Layout &layout) const
         + " GPUs per stage in one datacenter";
 }
 
-/// "no link to Virginia": a datacenter without a stage that no link joins to any that has one; empty elsewhere.
-std::string LocationBook::missingLinks(int datacenter) const
-{
-    std::vector<int> used;
-    for (const PoolLocations &pool : m_pools) {
-        if (pool.taken > 0 && (used.empty() || used.back() != pool.part.at.datacenter))
-            used.push_back(pool.part.at.datacenter);
+/// Datacenters that hold stages, and which others a link joins to one of them.
+class LocationBook::Reach {
+public:
+    explicit Reach(const LocationBook &book)
+        : m_plan(*book.m_workload.plan)
+        , m_isReached(m_plan.cluster.datacenters.size())
+    {
+        for (const PoolLocations &pool : book.m_pools)
+            if (const int d = pool.part.at.datacenter; pool.taken > 0 && (m_used.empty() || m_used.back() != d)) {
+                m_used.push_back(d);
+                m_isReached[std::size_t(d)] = true;
+                for (const auto &[other, link] : book.m_workload.links.peers(d))
+                    m_isReached[std::size_t(other)] = true;
+            }
     }
-    if (std::ranges::any_of(
-            used, [&](int d) { return d == datacenter || m_workload.links.between(d, datacenter) >= 0; }))
-        return {};
-    constexpr std::size_t kMostNamed = 3;
-    if (used.size() > kMostNamed)
-        return "no link to any of the " + std::to_string(used.size()) + " datacenters that hold stages";
-    std::string text;
-    for (const int d : used)
-        text += (text.empty() ? "no link to " : " or ") + m_workload.plan->cluster.datacenters[std::size_t(d)].label();
-    return text;
-}
+
+    /// "no link to Virginia": a datacenter that no link joins to any that has a stage; empty elsewhere.
+    [[nodiscard]] std::string missingLinks(int datacenter) const
+    {
+        if (m_isReached[std::size_t(datacenter)])
+            return {};
+        constexpr std::size_t kMostNamed = 3;
+        if (m_used.size() > kMostNamed)
+            return "no link to any of the " + std::to_string(m_used.size()) + " datacenters that hold stages";
+        std::string text;
+        for (const int d : m_used)
+            text += (text.empty() ? "no link to " : " or ") + m_plan.cluster.datacenters[std::size_t(d)].label();
+        return text;
+    }
+
+private:
+    const Plan &m_plan;
+    std::vector<int> m_used;
+    std::vector<bool> m_isReached;
+};
 
 void LocationBook::countIdle(Layout &layout) const
 {
+    const Reach reach(*this);
     for (const PoolLocations &locations : m_pools) {
         const StageLocation at = locations.part.at;
         const int total = locations.part.gpus;
@@ -321,7 +341,8 @@ void LocationBook::countIdle(Layout &layout) const
         layout.gpusUsed += used;
         if (total == used)
             continue;
-        std::string unlinked = locations.holdsGroups() && layout.data > 0 ? missingLinks(at.datacenter) : std::string();
+        std::string unlinked =
+            locations.holdsGroups() && layout.data > 0 ? reach.missingLinks(at.datacenter) : std::string();
         const bool isUnlinked = !unlinked.empty();
         layout.idle.push_back({ at.datacenter, at.pool, total - used,
             isUnlinked ? std::move(unlinked) : idleReason(locations, total - used, layout), isUnlinked });

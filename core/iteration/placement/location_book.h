@@ -9,6 +9,7 @@
 #include "core/iteration/placement/resolve.h"
 
 #include <optional>
+#include <span>
 
 namespace trainyard {
 
@@ -48,6 +49,7 @@ public:
     [[nodiscard]] Layout finish(PlacementMode mode, int data) const;
 
 private:
+    class Reach;
     struct Piece {
         int stage, firstReplica, replicas, poolIndex, firstLocation;
     };
@@ -55,14 +57,15 @@ private:
     void addRuns(const Piece &piece, Layout &layout) const;
     void makeClasses(Layout &layout) const;
     void countIdle(Layout &layout) const;
+    [[nodiscard]] std::span<const PoolLocations> poolsOf(int datacenter) const;
     [[nodiscard]] int usableGpus(int datacenter) const;
     [[nodiscard]] std::string idleReason(const PoolLocations &locations, int idle, const Layout &layout) const;
     [[nodiscard]] std::string noMoreReplicas(const Layout &layout) const;
-    [[nodiscard]] std::string missingLinks(int datacenter) const;
 
     const Workload &m_workload;
     /// not every part has the plan's degree
     bool m_isMixed = false;
+    /// in the order of datacenters
     std::vector<PoolLocations> m_pools;
     std::vector<Piece> m_pieces;
 };

@@ -203,7 +203,8 @@ std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
         if (pipelinesIn(room, from) < data)
             continue;
         placeIn(from);
-        for (std::size_t second = 2; second < from.size() && int(layouts.size()) < most; ++second) {
+        const bool needsMore = room.holds[std::size_t(first)] / stages < data; // else it is no matter who comes second
+        for (std::size_t second = 2; needsMore && second < from.size() && int(layouts.size()) < most; ++second) {
             std::vector<int> order = from;
             std::rotate(
                 order.begin() + 1, order.begin() + std::ptrdiff_t(second), order.begin() + std::ptrdiff_t(second) + 1);
