@@ -138,6 +138,7 @@ void LiveDocument::clear()
     d->disposal.dispose(std::exchange(d->feed, nullptr));
     d->rows.clear();
     d->counts = {};
+    d->savedEvents = 0;
     d->newest = -1;
     d->isTaking = d->awaitsOverlay = d->hasNews = false;
     d->ticks.stop();
@@ -154,12 +155,20 @@ void LiveDocument::save(const QString &path)
         return;
     d->writing.run(
         this, [feed = d->feed, path] { return writeRecording(feed->whole(), path.toStdString()); },
-        [this, path](const Expected<void> &written) {
+        [this, path, generation = d->generation, events = d->counts.events](const Expected<void> &written) {
+            if (written && generation == d->generation)
+                d->savedEvents = events;
             if (written)
                 emit saved(path);
             else
                 emit saveFailed(path, { written.error() });
         });
+}
+
+bool LiveDocument::hasUnsaved() const
+{
+    const auto isHeard = [](const LiveSourceRow &row) { return row.status.address.type != live::SourceType::Replay; };
+    return d->counts.events > d->savedEvents && std::ranges::any_of(d->rows, isHeard);
 }
 
 void LiveDocument::setFollowing(bool follows)

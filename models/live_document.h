@@ -47,6 +47,8 @@ public:
     void clear();
     /// all that is held, as a recording; saved or saveFailed of the run document's kind
     void save(const QString &path);
+    /// Sources are connected, other than replays of recordings, and they told what was not saved.
+    [[nodiscard]] bool hasUnsaved() const;
 
     [[nodiscard]] const std::vector<LiveSourceRow> &sources() const;
     /// some source was added and not removed

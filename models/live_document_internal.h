@@ -27,6 +27,8 @@ struct LiveDocument::Private {
     std::shared_ptr<std::atomic<bool>> hasChanged = std::make_shared<std::atomic<bool>>(false);
     std::vector<LiveSourceRow> rows;
     live::StoreCounts counts;
+    /// of those, what a recording holds
+    std::int64_t savedEvents = 0;
     std::vector<watch::Heard> heard;
     /// of the last snapshot
     Moment revision = 0;
@@ -57,6 +59,7 @@ struct LiveDocument::Private {
         hasChanged = std::make_shared<std::atomic<bool>>(false);
         feed = makeFeed([flag = hasChanged] { flag->store(true, std::memory_order_relaxed); });
         counts = {};
+        savedEvents = 0;
         heard.clear();
         revision = 0;
         newest = -1;

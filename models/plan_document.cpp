@@ -50,6 +50,7 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
         connect(&m_store, signal, this, &PlanDocument::fileDiffers);
     connect(&m_store, &PlanStore::changedOnDisk, this, &PlanDocument::changedOnDisk);
     connect(&m_store, &PlanStore::removedOnDisk, this, &PlanDocument::removedOnDisk);
+    connect(&m_store, &PlanStore::foreignChange, this, &PlanDocument::saveWouldOverwrite);
 }
 
 PlanDocument::~PlanDocument() = default;
@@ -199,6 +200,12 @@ void PlanDocument::saveAs(const QString &path)
 {
     if (!path.isEmpty())
         m_store.write(m_plan, path);
+}
+
+void PlanDocument::saveOver()
+{
+    if (!m_path.isEmpty())
+        m_store.write(m_plan, m_path, PlanStore::Over::AnyContent);
 }
 
 UnsavedWork PlanDocument::unsavedWork() const

@@ -59,6 +59,10 @@ public:
     /// needs a path
     void save();
     void saveAs(const QString &path);
+    /// over what another program wrote, too
+    void saveOver();
+    /// The plan as it is here stays, whatever another program wrote: the next save writes over it.
+    void keepMine() { m_store.acceptChange(); }
     /// with the edits that led to it, to be undone
     void restore(const RecoveredPlan &recovered);
     [[nodiscard]] Recovery &recovery() { return m_recovery; }
@@ -79,6 +83,8 @@ signals:
     void saveFailed(const QString &path, const trainyard::Errors &errors);
     void changedOnDisk(const QString &path);
     void removedOnDisk(const QString &path);
+    /// save() has written nothing: another program has changed the file since.
+    void saveWouldOverwrite(const QString &path);
 
 private:
     void show(const PlanPtr &plan);

@@ -3,10 +3,10 @@
 
 #include "core/base/text_file.h"
 #include "core/facts/plan/embedded_plan.h"
+#include "core/facts/plan/named_files.h"
 #include "core/facts/plan/plan_io.h"
 
 #include <QCryptographicHash>
-#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 
@@ -32,6 +32,7 @@ Reading readFile(const QString &path)
 struct Writing {
     QByteArray content;
     Expected<void> result;
+    bool isForeign = false; // nothing was written
 };
 
 QByteArray fingerprint(const QByteArray &content)
@@ -39,10 +40,17 @@ QByteArray fingerprint(const QByteArray &content)
     return QCryptographicHash::hash(content, QCryptographicHash::Sha256);
 }
 
+/// Empty where there is no file to be read.
+QByteArray fingerprintOf(const QString &path)
+{
+    const ExpectedAll<QByteArray> content = readBytes(path);
+    return content ? fingerprint(*content) : QByteArray();
+}
+
 Writing writeFile(const Plan &plan, const QString &path)
 {
-    const Plan toWrite = rebased(plan, QFileInfo(path).absolutePath());
-    return { QByteArray::fromStdString(formatPlan(toWrite)), writePlan(toWrite, path.toStdString()) };
+    const Plan toWrite = rebased(plan, QFileInfo(path).absolutePath().toStdString());
+    return { QByteArray::fromStdString(formatPlan(toWrite)), writePlan(toWrite, path.toStdString()), false };
 }
 
 } // namespace
@@ -69,18 +77,6 @@ ExpectedAll<PlanPtr> parsePlanBytes(const QByteArray &content, const QString &pa
     if (!plan)
         return std::unexpected(plan.error());
     return std::make_shared<const Plan>(std::move(*plan));
-}
-
-Plan rebased(const Plan &plan, const QString &folder)
-{
-    Plan next = plan;
-    const QString model = QString::fromStdString(plan.workload.model);
-    const QString from = QString::fromStdString(plan.baseDir);
-    const bool isRelativeFile = model.endsWith(QStringLiteral(".json")) && QFileInfo(model).isRelative();
-    if (isRelativeFile && !from.isEmpty() && QDir(from) != QDir(folder))
-        next.workload.model = QDir(folder).relativeFilePath(QDir(from).absoluteFilePath(model)).toStdString();
-    next.baseDir = folder.toStdString();
-    return next;
 }
 
 PlanStore::PlanStore(QObject *parent)
@@ -113,11 +109,24 @@ void PlanStore::read(const QString &path)
         });
 }
 
-void PlanStore::write(const PlanPtr &plan, const QString &path)
+void PlanStore::write(const PlanPtr &plan, const QString &path, Over over)
 {
+    const QByteArray known = path == m_path && over == Over::OwnContent ? m_known : QByteArray();
     m_queue.run(
-        this, [plan, path] { return writeFile(*plan, path); },
+        this,
+        [plan, path, known, written = m_written] {
+            if (const QByteArray there = known.isEmpty() ? QByteArray() : fingerprintOf(path);
+                !there.isEmpty() && there != known && there != *written)
+                return Writing { {}, {}, true };
+            Writing writing = writeFile(*plan, path);
+            *written = writing.result ? fingerprint(writing.content) : QByteArray();
+            return writing;
+        },
         [this, plan, path](Writing writing) {
+            if (writing.isForeign) {
+                emit foreignChange(path);
+                return;
+            }
             if (!writing.result) {
                 emit writeFailed(path, { writing.result.error() });
                 return;
@@ -125,6 +134,12 @@ void PlanStore::write(const PlanPtr &plan, const QString &path)
             remember(path, writing.content);
             emit planWritten(path, plan);
         });
+}
+
+void PlanStore::acceptChange()
+{
+    if (!m_told.isEmpty())
+        m_known = std::exchange(m_told, {});
 }
 
 void PlanStore::remember(const QString &path, const QByteArray &content)
@@ -144,6 +159,7 @@ void PlanStore::watch(const QString &path)
 {
     m_path = path;
     m_known.clear();
+    m_told.clear();
     m_isMissing = false;
     if (const QStringList watched = m_watcher.files() + m_watcher.directories(); !watched.isEmpty())
         m_watcher.removePaths(watched);
@@ -171,9 +187,9 @@ void PlanStore::look()
             if (!m_watcher.files().contains(path))
                 m_watcher.addPath(path);
             QByteArray found = fingerprint(*content);
-            if (found == m_known)
+            if (found == m_known || found == m_told)
                 return;
-            m_known = std::move(found); // told once for each new content
+            m_told = std::move(found); // once for each new content
             emit changedOnDisk(path);
         });
 }

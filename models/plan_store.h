@@ -21,7 +21,12 @@ public:
     ~PlanStore() override;
 
     void read(const QString &path);
-    void write(const PlanPtr &plan, const QString &path);
+    /// What another program has made of the watched file since it was last read or written here is not written over
+    /// unless `over` says so: foreignChange() tells of it.
+    enum class Over { OwnContent, AnyContent };
+    void write(const PlanPtr &plan, const QString &path, Over over = Over::OwnContent);
+    /// The change that was told last is known: it may be written over.
+    void acceptChange();
     /// Watches this file from now on; empty: none. read() and write() that succeed do so themselves.
     void watch(const QString &path);
     /// As `watch`, of a file whose content had this fingerprint when it was last read or written; tells at once if it
@@ -41,6 +46,8 @@ signals:
     /// Somebody else wrote the watched file: its content is not what was last read or written here.
     void changedOnDisk(const QString &path);
     void removedOnDisk(const QString &path);
+    /// Nothing was written: somebody else wrote the file meanwhile.
+    void foreignChange(const QString &path);
 
 private:
     void look();
@@ -52,12 +59,14 @@ private:
     QString m_path;
     /// fingerprint of the content as last read or written here
     QByteArray m_known;
+    /// fingerprint of what another program wrote, as last told
+    QByteArray m_told;
+    /// of what was written here last; of the queue alone
+    std::shared_ptr<QByteArray> m_written = std::make_shared<QByteArray>();
     bool m_isMissing = false;
     BackgroundQueue m_queue;
 };
 
-/// The plan as it must be written into `folder`: a relative path of a model's config.json is made relative to it.
-[[nodiscard]] Plan rebased(const Plan &plan, const QString &folder);
 /// Parses a plan file's content; baseDir is the file's folder. Any thread.
 [[nodiscard]] ExpectedAll<PlanPtr> parsePlanBytes(const QByteArray &content, const QString &path);
 [[nodiscard]] ExpectedAll<QByteArray> readBytes(const QString &path);

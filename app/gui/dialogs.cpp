@@ -156,6 +156,36 @@ Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planNam
                                          : Unsaved::Cancel;
 }
 
+Prompts::Foreign Dialogs::foreignChange(QWidget *parent, const QString &fileName)
+{
+    QMessageBox box(QMessageBox::NoIcon, dialogText("Changed by another program"),
+        dialogText("Another program has changed “%1” since it was opened. Save over that?").arg(fileName),
+        QMessageBox::NoButton, parent);
+    box.setInformativeText(dialogText("What the other program wrote would be lost."));
+    const QPushButton *over = box.addButton(dialogText("Save over it"), QMessageBox::DestructiveRole);
+    const QPushButton *saveAs = box.addButton(dialogText("Save as…"), QMessageBox::AcceptRole);
+    box.setDefaultButton(box.addButton(QMessageBox::Cancel));
+    box.exec();
+    return box.clickedButton() == over  ? Foreign::Overwrite
+        : box.clickedButton() == saveAs ? Foreign::SaveAs
+                                        : Foreign::Cancel;
+}
+
+Prompts::Unsaved Dialogs::unsavedRun(QWidget *parent)
+{
+    QMessageBox box(QMessageBox::NoIcon, dialogText("A run is connected"),
+        dialogText("Save what the run has told before the window closes?"), QMessageBox::NoButton, parent);
+    box.setInformativeText(dialogText("Otherwise it is lost. The run itself goes on."));
+    const QPushButton *save = box.addButton(dialogText("Save recording…"), QMessageBox::AcceptRole);
+    const QPushButton *discard = box.addButton(dialogText("Close without saving"), QMessageBox::DestructiveRole);
+    box.addButton(QMessageBox::Cancel);
+    box.setDefaultButton(QMessageBox::Cancel);
+    box.exec();
+    return box.clickedButton() == save   ? Unsaved::Save
+        : box.clickedButton() == discard ? Unsaved::Discard
+                                         : Unsaved::Cancel;
+}
+
 void Dialogs::about(QWidget *parent)
 {
     const about::BuildInfo &build = about::buildInfo();

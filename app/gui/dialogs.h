@@ -19,6 +19,8 @@ public:
     QString csvToSave(QWidget *parent, const QString &suggestion) override;
     QString pictureToSave(QWidget *parent, const QString &suggestion) override;
     Unsaved unsavedChanges(QWidget *parent, const QString &planName) override;
+    Foreign foreignChange(QWidget *parent, const QString &fileName) override;
+    Unsaved unsavedRun(QWidget *parent) override;
     void about(QWidget *parent) override;
     bool showDocumentation(QWidget *parent) override;
 };

@@ -258,15 +258,17 @@ private slots:
         saveAs(document, file());
         QVERIFY(!document.isModified());
     }
+    /// Every key that names a file: tests/core/facts/plan/tst_named_files.cpp.
     void aRelativeModelPathFollowsAPlanSavedElsewhere()
     {
-        Plan moved = *plan(1);
-        moved.baseDir = "/somewhere/plans";
-        moved.workload.model = "../models/config.json";
-        QCOMPARE(rebased(moved, "/somewhere/else/deep").workload.model, std::string("../../models/config.json"));
-        QCOMPARE(rebased(moved, "/somewhere/plans").workload.model, std::string("../models/config.json"));
-        moved.workload.model = "llama-3-8b";
-        QCOMPARE(rebased(moved, "/elsewhere").workload.model, std::string("llama-3-8b"));
+        QVERIFY(QDir(m_folder->path()).mkpath(QStringLiteral("elsewhere")));
+        Plan named = *plan(1);
+        named.baseDir = m_folder->path().toStdString();
+        named.workload.model = "models/config.json";
+        PlanDocument document(std::make_shared<const Plan>(named), m_folder->filePath("state"));
+        const QString there = m_folder->filePath("elsewhere/plan.trainyard.json");
+        saveAs(document, there);
+        QCOMPARE(readPlan(there.toStdString())->workload.model, std::string("../models/config.json"));
     }
     void whatACrashLeftIsOfferedAndRestored()
     {

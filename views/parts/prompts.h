@@ -13,6 +13,7 @@ namespace trainyard {
 class Prompts {
 public:
     enum class Unsaved { Save, Discard, Cancel };
+    enum class Foreign { Overwrite, SaveAs, Cancel };
     virtual ~Prompts() = default;
 
     /// Paths; empty where the user thought better of it.
@@ -30,6 +31,10 @@ public:
     virtual QString csvToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual QString pictureToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual Unsaved unsavedChanges(QWidget *parent, const QString &planName) = 0;
+    /// Another program has changed the file since it was read, and a save would lose that.
+    virtual Foreign foreignChange(QWidget *parent, const QString &fileName) = 0;
+    /// The window closes while a run is told to it; of what was told nothing is saved.
+    virtual Unsaved unsavedRun(QWidget *parent) = 0;
     virtual void about(QWidget *parent) = 0;
     /// The pages that come with the product, in what the desktop shows them with; false where that is not possible.
     virtual bool showDocumentation(QWidget *parent) = 0;

@@ -59,10 +59,11 @@ void FileActions::connectDocument()
         m_afterSave = nullptr;
         showErrors(QStringLiteral("save"), tr("“%1” could not be saved.").arg(QFileInfo(path).fileName()), errors);
     });
+    connect(&m_document, &PlanDocument::saveWouldOverwrite, this, &FileActions::saveOverOther);
     connect(&m_document, &PlanDocument::changedOnDisk, this, [this](const QString &path) {
         m_messages.show({ QStringLiteral("disk"), Message::Tone::Warning,
             tr("Another program changed “%1”.").arg(QFileInfo(path).fileName()), {},
-            { { tr("Reload"), [this] { reload(); } }, { tr("Keep mine"), {} } } });
+            { { tr("Reload"), [this] { reload(); } }, { tr("Keep mine"), [this] { m_document.keepMine(); } } } });
     });
     connect(&m_document, &PlanDocument::removedOnDisk, this, [this](const QString &path) {
         m_messages.show({ QStringLiteral("disk"), Message::Tone::Warning,
@@ -209,6 +210,21 @@ void FileActions::save()
         saveAs();
     else
         m_document.save();
+}
+
+void FileActions::saveOverOther(const QString &path)
+{
+    switch (m_prompts.foreignChange(m_window, QFileInfo(path).fileName())) {
+    case Prompts::Foreign::Overwrite:
+        m_document.saveOver();
+        break;
+    case Prompts::Foreign::SaveAs:
+        saveAs();
+        break;
+    case Prompts::Foreign::Cancel:
+        m_afterSave = nullptr;
+        break;
+    }
 }
 
 void FileActions::saveAs()

@@ -65,6 +65,8 @@ private:
     void openKnown(const QStringList &paths, const std::vector<FileKind> &kinds);
     /// that one of several is opened
     void tellOfOthers(const QStringList &plans);
+    /// The file is not as it was read.
+    void saveOverOther(const QString &path);
     void useModelConfig(const QString &path);
     void showErrors(const QString &kind, const QString &headline, const Errors &errors);
 

@@ -51,8 +51,11 @@ LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocu
     connect(&live, &LiveDocument::saved, this, [this](const QString &path) {
         m_messages.show({ kSaveMessage, Message::Tone::Info,
             tr("Recording written to %1").arg(QDir::toNativeSeparators(path)), {}, {} });
+        if (const auto then = std::exchange(m_afterSave, nullptr))
+            then();
     });
     connect(&live, &LiveDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
+        m_afterSave = nullptr;
         m_messages.show(
             { kSaveMessage, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
                 QString::fromStdString(toString(errors.front())), {} });
@@ -150,11 +153,28 @@ void LiveActions::save()
 {
     QString path = m_prompts.fileToSave(m_window, tr("Save what was told so far"),
         QDir(m_files.folder()).filePath(tr("live") + kRecordingSuffix), tr("Recordings (*%1)").arg(kRecordingSuffix));
-    if (path.isEmpty())
+    if (path.isEmpty()) {
+        m_afterSave = nullptr;
         return;
+    }
     if (!path.endsWith(kRecordingSuffix))
         path += kRecordingSuffix;
     m_live.save(path);
+}
+
+void LiveActions::afterUnsavedHandled(std::function<void()> then)
+{
+    switch (m_prompts.unsavedRun(m_window)) {
+    case Prompts::Unsaved::Save:
+        m_afterSave = std::move(then);
+        save();
+        break;
+    case Prompts::Unsaved::Discard:
+        then();
+        break;
+    case Prompts::Unsaved::Cancel:
+        break;
+    }
 }
 
 /// Its step first, which may have to be asked of the session; then its place.

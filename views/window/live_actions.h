@@ -42,6 +42,9 @@ public:
     void replayThis();
     [[nodiscard]] bool canReplayThis() const;
     void save();
+    /// Asks where sources are connected and what they told is not saved; `then` is called unless the user thought
+    /// better of it.
+    void afterUnsavedHandled(std::function<void()> then);
     void goTo(const watch::Alarm &alarm);
 
 signals:
@@ -73,6 +76,7 @@ private:
     Workbench *m_workbench = nullptr;
     /// whose step is on its way
     std::optional<watch::Alarm> m_awaited;
+    std::function<void()> m_afterSave;
     /// what commands ask
     std::array<bool, 5> m_can {};
 };

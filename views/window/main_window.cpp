@@ -300,15 +300,30 @@ void MainWindow::restorePlaces()
     m_workbench->restoreLayout(settings.value(QStringLiteral("window/layout")).toByteArray());
 }
 
+void MainWindow::askBeforeClosing()
+{
+    const auto close = [this] {
+        m_mayClose = true;
+        QTimer::singleShot(0, this, &QWidget::close); // not from within the event of the first attempt
+    };
+    const auto afterPlan = [this, close] {
+        if (m_live.hasUnsaved())
+            m_liveActions->afterUnsavedHandled(close);
+        else
+            close();
+    };
+    if (m_models.document.isModified())
+        m_files->afterUnsavedHandled(afterPlan);
+    else
+        afterPlan();
+}
+
 void MainWindow::closeEvent(QCloseEvent *event)
 {
     m_files->commitTyped();
-    if (!m_mayClose && m_models.document.isModified()) {
+    if (!m_mayClose && (m_models.document.isModified() || m_live.hasUnsaved())) {
         event->ignore();
-        m_files->afterUnsavedHandled([this] {
-            m_mayClose = true;
-            QTimer::singleShot(0, this, &QWidget::close); // not from within the event of the first attempt
-        });
+        askBeforeClosing();
         return;
     }
     QSettings settings;

@@ -116,6 +116,8 @@ protected:
     void changeEvent(QEvent *event) override;
 
 private:
+    /// of edits and of a run that are not saved; closes unless the user thought better of it
+    void askBeforeClosing();
     void connectModels();
     void connectRun();
     void connectLive();

@@ -148,6 +148,56 @@ private slots:
         QVERIFY(f.window.messages().text("disk").isEmpty());
         QCOMPARE(f.answers.asked, 0);
     }
+    void savingOverAnotherProgramsChangeAsks()
+    {
+        WindowFixture f;
+        const QString path = f.folder.filePath("plan.trainyard.json");
+        f.answers.save = path;
+        f.window.files().saveAs();
+        QTRY_COMPARE(f.document.path(), path);
+        edit(f);
+        Plan other = *f.document.plan();
+        other.workload.globalBatch = 256;
+        QVERIFY(writePlan(other, path.toStdString()));
+        const auto onDisk = [&] { return readPlan(path.toStdString())->workload.globalBatch; };
+        // At once, and after the change was told: neither is silent.
+        f.window.files().save();
+        QTRY_COMPARE(f.answers.askedOfForeign, 1);
+        QTRY_VERIFY(!f.window.messages().text("disk").isEmpty());
+        QVERIFY(f.window.commands().trigger("file.save"));
+        QTRY_COMPARE(f.answers.askedOfForeign, 2);
+        QCOMPARE(onDisk(), 256);
+        QVERIFY(f.document.isModified());
+        f.answers.foreign = Prompts::Foreign::Overwrite;
+        f.window.files().save();
+        QTRY_VERIFY(!f.document.isModified());
+        QVERIFY(onDisk() != 256);
+        QCOMPARE(f.answers.askedOfForeign, 3);
+        // What was written here is nobody else's, also in quick succession.
+        edit(f);
+        f.window.files().save();
+        edit(f);
+        f.window.files().save();
+        QTRY_VERIFY(!f.document.isModified());
+        QCOMPARE(f.answers.askedOfForeign, 3);
+    }
+    void afterKeepMineASaveWritesWithoutAsking()
+    {
+        WindowFixture f;
+        const QString path = f.folder.filePath("plan.trainyard.json");
+        f.answers.save = path;
+        f.window.files().saveAs();
+        QTRY_COMPARE(f.document.path(), path);
+        edit(f);
+        Plan other = *f.document.plan();
+        other.workload.globalBatch = 256;
+        QVERIFY(writePlan(other, path.toStdString()));
+        QTRY_VERIFY(!f.window.messages().text("disk").isEmpty());
+        QVERIFY(f.window.messages().answer("disk", 1));
+        f.window.files().save();
+        QTRY_VERIFY(!f.document.isModified());
+        QCOMPARE(f.answers.askedOfForeign, 0);
+    }
     void keepingMineAfterAChangeOnDiskLosesNothingOnClosing()
     {
         WindowFixture f;

@@ -193,6 +193,33 @@ private slots:
         f.awaitStep(5);
         f.awaitShown(5);
     }
+    /// What was told is in no file yet: closing asks, saves it where that is wanted, and a replay is a file already.
+    void closingWhileARunIsToldAsks()
+    {
+        LiveFixture f;
+        const test::SetRun run { .steps = 3 };
+        test::LineServer server(linesOf(run.recording(0, 3)));
+        f.connectTo(QStringLiteral("tcp://127.0.0.1:%1").arg(server.port()));
+        f.awaitStep(2);
+        QVERIFY(!f.window.close() && f.window.isVisible());
+        QCOMPARE(f.answers.askedOfRun, 1);
+        f.answers.unsavedOfRun = Prompts::Unsaved::Save; // of which one thinks better in the file dialog
+        QVERIFY(!f.window.close());
+        QCOMPARE(f.answers.askedOfRun, 2);
+        QVERIFY(f.window.isVisible());
+        f.answers.file = f.folder.filePath("told.trainyard-recording");
+        QVERIFY(!f.window.close()); // once it is written
+        QTRY_VERIFY_WITH_TIMEOUT(!f.window.isVisible(), kLong);
+        QVERIFY(readRecording(f.answers.file.toStdString()).has_value());
+    }
+    void closingWhileARecordingIsReplayedDoesNot()
+    {
+        LiveFixture f;
+        f.replay(0);
+        f.awaitStep(2);
+        QVERIFY(f.window.close());
+        QCOMPARE(f.answers.askedOfRun, 0);
+    }
     void aSourceIsRemovedAndWhatItToldStays()
     {
         LiveFixture f;

@@ -24,8 +24,9 @@ struct SetAnswers final : Prompts {
     QString open, save, config, picture, rows, csv, file, runFolder;
     QStringList run;
     QStringList suggestions; // of files to be written, as they were asked for
-    Unsaved unsaved = Unsaved::Cancel;
-    int asked = 0, abouts = 0;
+    Unsaved unsaved = Unsaved::Cancel, unsavedOfRun = Unsaved::Cancel;
+    Foreign foreign = Foreign::Cancel;
+    int asked = 0, abouts = 0, askedOfForeign = 0, askedOfRun = 0;
     bool isDocumented = true;
 
     QString planToOpen(QWidget *, const QString &) override { return open; }
@@ -45,6 +46,16 @@ struct SetAnswers final : Prompts {
     {
         ++asked;
         return unsaved;
+    }
+    Foreign foreignChange(QWidget *, const QString &) override
+    {
+        ++askedOfForeign;
+        return foreign;
+    }
+    Unsaved unsavedRun(QWidget *) override
+    {
+        ++askedOfRun;
+        return unsavedOfRun;
     }
     void about(QWidget *) override { ++abouts; }
     bool showDocumentation(QWidget *) override { return isDocumented; }
