@@ -19,7 +19,7 @@ struct Leaving {
 };
 
 /// SSDTrain's: an attention and an MLP, or a layer that is recomputed as a whole.
-Leaving offloaded(const Workload &view, bool isExpert, bool isWhole)
+Leaving leavingByOffload(const Workload &view, bool isExpert, bool isWhole)
 {
     const MemoryStrategy &memory = view.plan->memory;
     ActivationShape shape = activationShape(view);
@@ -49,7 +49,7 @@ std::vector<Leaving> leavingOfLayers(const Workload &view, CountedAway away)
     for (std::size_t i = 0; i < layers.size(); ++i)
         leaving[i] = i > 0 && areAsLarge(layers[i], layers[i - 1]) && recomputed[i] == recomputed[i - 1]
             ? leaving[i - 1]
-            : offloaded(view, layers[i].expertLayers > 0,
+            : leavingByOffload(view, layers[i].expertLayers > 0,
                 view.plan->memory.recompute == Recompute::Full && recomputed[i].dense + recomputed[i].experts > 0);
     return leaving;
 }

@@ -14,7 +14,7 @@ using namespace trainyard::test;
 
 namespace {
 
-EvaluationPtr withFixes(const Plan &plan)
+EvaluationPtr withAllFixes(const Plan &plan)
 {
     EvaluationWorkspace workspace;
     return *evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Everything);
@@ -61,7 +61,7 @@ private slots:
         for (Pool &pool : plan.cluster.datacenters.front().pools)
             pool.host = Host { 1024, 0.2, {} };
         plan.heterogeneity.boundaryOffload = false;
-        const auto evaluation = withFixes(plan);
+        const auto evaluation = withAllFixes(plan);
         plan.memory.activationOffload = ActivationOffload::None;
         const auto without = evaluated(plan);
         const Problem *problem = saying(*evaluation, "memory.activation_offload", "makes an iteration longer");
@@ -75,8 +75,8 @@ private slots:
 
     void andNothingWhereItCostsNothing()
     {
-        QVERIFY(!saying(
-            *withFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload", "makes an iteration longer"));
+        QVERIFY(!saying(*withAllFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload",
+            "makes an iteration longer"));
     }
 
     void boundaryOffloadWithoutALayerLoopIsSaidToDoNothing()
@@ -99,7 +99,7 @@ private slots:
         Plan plan = balanced(mixedReplicas());
         plan.workload.model = "gpt-3-1.3b";
         plan.workload.sequenceLength = 256; // one sequence is too little to fill a GPU
-        const auto evaluation = withFixes(plan);
+        const auto evaluation = withAllFixes(plan);
         const Problem *problem = saying(*evaluation, "heterogeneity.assign", "All GPUs get micro-batches of 1");
         QVERIFY(problem);
         const Plan &better = *problem->fixes.front().plan;
@@ -119,14 +119,14 @@ private slots:
         Plan plan = balanced(mixedReplicas());
         plan.workload.sequenceLength = 256;
         plan.heterogeneity.accumulation = Accumulation::Layered;
-        QVERIFY(!saying(*withFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
+        QVERIFY(!saying(*withAllFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
         plan.heterogeneity.accumulation = Accumulation::Standard;
         RankPin pin;
         pin.datacenter = "a";
         pin.pool = "fast";
         pin.microBatch = 2;
         plan.heterogeneity.assign = { pin };
-        QVERIFY(!saying(*withFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
+        QVERIFY(!saying(*withAllFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
     }
 };
 
