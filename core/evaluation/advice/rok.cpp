@@ -89,7 +89,10 @@ bool readRokPoint(RokPoint &point, const Evaluation &evaluation)
     if (!metrics.memory || metrics.memory->perStage.empty() || !metrics.modelTflopsPerGpu || !metrics.iterationTime)
         return false;
     for (const StageMemory &stage : metrics.memory->perStage) {
-        point.activationPeak = std::max(point.activationPeak, double(stage.activations));
+        if (double(stage.ofMicroBatches) > point.activationPeak) {
+            point.activationPeak = double(stage.ofMicroBatches);
+            point.kept = double(stage.activations);
+        }
         if (stage.stage == metrics.memory->fullestStage) {
             point.device = stage.device;
             point.capacity = stage.capacity;

@@ -10,6 +10,7 @@
 #include "core/iteration/iteration_costs/layer_loop.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/memory/bounded_memory.h"
+#include "core/iteration/memory/layered_memory.h"
 #include "core/iteration/placement/location_book.h"
 
 #include <algorithm>
@@ -125,7 +126,7 @@ Evaluation placedEstimate(Workload &workload)
         return evaluation;
     }
     workload.layout = std::move(open.found.front().layout);
-    deal(workload);
+    deal(workload, !offloadFreesShares(*workload.plan)); // its memory is judged as if all stayed
     setJudged(evaluation, judge(workload, boundedStageMemory(workload)));
     if (evaluation.feasibility.isShaped)
         evaluation.metrics.iterationTime = estimate(workload).iteration.value;

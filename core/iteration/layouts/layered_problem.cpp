@@ -6,8 +6,8 @@
 #include "core/facts/hardware/gpu_name.h"
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/layouts/dealt_states.h"
-#include "core/iteration/memory/layered_memory.h"
 #include "core/iteration/model_states/stage_states.h"
+#include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/class_workload.h"
 #include "core/iteration/placement/layer_facts.h"
 #include "core/systems/unequal_gpus/layer_time.h"
@@ -25,12 +25,23 @@ constexpr double kRounding = 16; // bytes: parts of a GPU's memory are counted w
 constexpr int kLargestSize = 1024; // sizes beyond the batch say how much memory there is for them
 constexpr double kGib = double(1 << 30);
 
+/// Bytes a second that a GPU writes of activations while all of its node do: over its way to the host, or on its share
+/// of the drives.
+double offloadRate(const Workload &workload, StageLocation at)
+{
+    if (activationsLeaveTo(workload.plan->memory) == ActivationOffload::Host)
+        return workload.hostRate(at).value;
+    const Ssd *drives = workload.drives(at);
+    return drives ? std::min(drives->writeGBps, drives->readGBps) * 1e9 / workload.pool(at).gpusPerNode : 0;
+}
+
 /// Costs and memory of one replica by the size of its micro-batch.
 class SizeTables {
 public:
-    SizeTables(const Workload &workload, const PipelineClass &pipelines)
+    SizeTables(const Workload &workload, const PipelineClass &pipelines, CountedAway away)
         : m_work(workload)
         , m_pipelines(pipelines)
+        , m_away(away)
     {
     }
 
@@ -55,10 +66,12 @@ private:
         StageCoster coster(view);
         const StageCosts whole = coster.wholeStage(pipelines, 0);
         const ChunkCost &cost = whole.chunks.front();
-        const double layers = m_work.model.layers, forward = cost.forward.total().value / layers,
-                     backward = (cost.inputGrad + cost.weightGrad + cost.recompute).total().value / layers;
+        const double layers = m_work.model.layers, moved = movedSeconds(view),
+                     forward = std::max(moved, cost.forward.total().value / layers),
+                     backward =
+                         std::max(moved, (cost.inputGrad + cost.weightGrad + cost.recompute).total().value / layers);
         const std::optional<double> measured = measuredBytes(view, m_pipelines.locations.front());
-        const double bytes = measured ? *measured : layeredWork(view);
+        const double bytes = measured ? *measured : layeredWork(view, m_away);
         const double low[] = { kind.forward.empty() ? forward : kind.forward.back(),
             kind.backward.empty() ? backward : kind.backward.back(),
             kind.compute.empty() ? bytes : kind.compute.back() };
@@ -70,8 +83,19 @@ private:
         }
     }
 
+    /// Of what a layer's micro-batch has to move one way, where the plan states how much leaves, whatever it takes.
+    [[nodiscard]] double movedSeconds(const Workload &view) const
+    {
+        if (m_away != CountedAway::ActivationOffload || !offloadFreesShares(*view.plan)
+            || !view.plan->memory.offloadFraction)
+            return 0;
+        const double rate = offloadRate(view, m_pipelines.locations.front());
+        return rate > 0 ? layeredLeaving(view) / rate : 0;
+    }
+
     const Workload &m_work;
     const PipelineClass &m_pipelines;
+    CountedAway m_away;
 };
 
 /// Bytes that lie on a GPU of the set whatever it computes.
@@ -115,7 +139,7 @@ void scaleBytes(RankKind &kind, double factor)
 }
 
 /// `runs`: those of the kinds that there are, and the one that is added. `views`: of the workload.
-void addKind(ShareProblem &problem, ClassWorkloads &views, const std::vector<ReplicaRun> &runs)
+void addKind(ShareProblem &problem, ClassWorkloads &views, const std::vector<ReplicaRun> &runs, CountedAway away)
 {
     const ReplicaRun &run = runs[problem.kinds.size()];
     const Workload &workload = views.of(replicaAt(run.at(), 1), 0);
@@ -138,7 +162,7 @@ void addKind(ShareProblem &problem, ClassWorkloads &views, const std::vector<Rep
         problem.stateBytes = states;
     const double factor = states > 0 && problem.stateBytes > 0 ? problem.stateBytes / states : 1;
     if (!isMeasured) // which stands for all that lies there
-        kind.perSample = layeredKept(withMicroBatch(workload, 1));
+        kind.perSample = layeredKept(withMicroBatch(workload, 1), away);
     if (run.pin) {
         kind.microBatch = run.pin->microBatch;
         kind.microBatches = run.pin->microBatches;
@@ -154,7 +178,7 @@ void addKind(ShareProblem &problem, ClassWorkloads &views, const std::vector<Rep
         for (double &bytes : kind.compute) // as they were before they were scaled
             bytes /= factor;
     } else
-        SizeTables(workload, replica).fill(kind, std::clamp(problem.batch, kLargestSize, int(kMostSamples)));
+        SizeTables(workload, replica, away).fill(kind, std::clamp(problem.batch, kLargestSize, int(kMostSamples)));
     if (factor != 1)
         scaleBytes(kind, factor);
     problem.kinds.push_back(std::move(kind));
@@ -177,7 +201,7 @@ ShardTimes meanExchange(const Workload &workload, StageCoster &coster, const Pip
 
 } // namespace
 
-ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun> &runs)
+ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun> &runs, CountedAway away)
 {
     const Plan &plan = *workload.plan;
     const Heterogeneity &h = plan.heterogeneity;
@@ -198,7 +222,7 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
     StageCoster coster(workload);
     ShardTimes longest;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        addKind(problem, views, runs);
+        addKind(problem, views, runs, away);
         const auto isAlike = [&](const ReplicaRun &other) { return areAlike(workload, other.at(), runs[i].at()); };
         if (std::ranges::any_of(std::span(runs).first(i), isAlike))
             continue;

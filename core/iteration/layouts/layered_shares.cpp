@@ -119,7 +119,7 @@ int equalParts(ShareProblem &problem)
 
 } // namespace
 
-void shareOutLayered(Workload &workload)
+void shareOutLayered(Workload &workload, CountedAway away)
 {
     Layout &layout = workload.layout;
     const std::vector<ReplicaRun> runs = replicaRuns(workload);
@@ -129,7 +129,7 @@ void shareOutLayered(Workload &workload)
         layout.shares.why = "Work and states stay even: " + unanswered;
         return;
     }
-    ShareProblem problem = shareProblem(workload, runs);
+    ShareProblem problem = shareProblem(workload, runs, away);
     const int copies = equalParts(problem);
     auto shares = fastShares(problem, extrapolation(problem));
     if (shares)

@@ -124,10 +124,10 @@ Placements undealtPlacements(const Workload &workload, int most)
     return placed(workload, candidateModes(*workload.plan), most);
 }
 
-void deal(Workload &workload, bool cutsLayers, bool notes)
+void deal(Workload &workload, bool boldly, bool notes)
 {
     if (sharesOut(*workload.plan))
-        shareOut(workload, cutsLayers, notes);
+        shareOut(workload, boldly, notes);
     if (workload.plan->wan.sharing == WanSharing::Temporal)
         formCells(workload);
 }
@@ -145,29 +145,30 @@ Placements placements(const Workload &workload, int most)
     const bool isShared = sharesOut(*workload.plan);
     if (workload.plan->wan.sharing != WanSharing::Temporal && !isShared)
         return result;
-    const bool cutsLayers = workload.plan->heterogeneity.layers == LayerSharing::BySpeed;
     Workload scratch = workload;
-    const auto dealOne = [&](PlacedLayout &placement, bool cuts) {
+    const auto dealOne = [&](PlacedLayout &placement, bool boldly) {
         scratch.layout = std::move(placement.layout);
-        deal(scratch, cuts);
+        deal(scratch, boldly);
         if (isShared) {
             placement.bound = dealtBound(scratch); // it counted with even shares, as did what fits
             placement.mayFit = true;
         }
         placement.layout = std::move(scratch.layout);
     };
-    std::vector<PlacedLayout> uncut; // with the layers as they were
+    const bool isTwice = dealsTwice(*workload.plan);
+    std::vector<PlacedLayout> cautious;
     for (PlacedLayout &placement : result.found) {
-        PlacedLayout before = cutsLayers ? placement : PlacedLayout {};
+        PlacedLayout other = isTwice ? placement : PlacedLayout {};
         dealOne(placement, true);
-        if (cutsLayers && placement.layout.chunks != before.layout.chunks) {
-            dealOne(before, false);
-            uncut.push_back(std::move(before));
-        }
+        if (!isTwice || (placement.layout.chunks == other.layout.chunks && !workload.plan->heterogeneity.isLayered()))
+            continue;
+        dealOne(other, false);
+        if (placement.layout.chunks != other.layout.chunks || placement.layout.classes != other.layout.classes)
+            cautious.push_back(std::move(other));
     }
-    std::ranges::stable_sort(uncut, {}, &PlacedLayout::bound);
+    std::ranges::stable_sort(cautious, {}, &PlacedLayout::bound);
     result.found.insert(
-        result.found.end(), std::make_move_iterator(uncut.begin()), std::make_move_iterator(uncut.end()));
+        result.found.end(), std::make_move_iterator(cautious.begin()), std::make_move_iterator(cautious.end()));
     return result;
 }
 

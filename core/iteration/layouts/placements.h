@@ -26,13 +26,14 @@ struct Placements {
     Layout unplaced;
 };
 
-/// `most`: pipelines across and whole pipelines, each. With layers by speed the same with even layers stand behind.
+/// `most`: pipelines across and whole pipelines, each. Where shares are dealt boldly (shares.h) the same, dealt
+/// cautiously, stand behind.
 [[nodiscard]] Placements placements(const Workload &workload, int most = 48);
 
 /// The same before shares are dealt and cells are formed; bounds are those of even shares, which dealt ones may beat.
 [[nodiscard]] Placements undealtPlacements(const Workload &workload, int most = 48);
 /// Does that to the layout of a workload; as shareOut().
-void deal(Workload &workload, bool cutsLayers = true, bool notes = true);
+void deal(Workload &workload, bool boldly = true, bool notes = true);
 /// Seconds that no iteration of a dealt layout is shorter than; 0 where nothing is known.
 [[nodiscard]] double dealtBound(const Workload &workload);
 

@@ -112,13 +112,19 @@ bool sharesOut(const Plan &plan)
     return h.isLayered() || h.sharesUnevenly() || h.layers != LayerSharing::Even;
 }
 
-void shareOut(Workload &workload, bool cutsLayers, bool notes)
+bool dealsTwice(const Plan &plan)
+{
+    const Heterogeneity &h = plan.heterogeneity;
+    return h.isLayered() ? offloadFreesShares(plan) : h.layers == LayerSharing::BySpeed;
+}
+
+void shareOut(Workload &workload, bool boldly, bool notes)
 {
     if (workload.layout.data == 0)
         return;
     if (workload.plan->heterogeneity.isLayered())
-        return shareOutLayered(workload);
-    if (cutsLayers)
+        return shareOutLayered(workload, boldly ? CountedAway::ActivationOffload : CountedAway::Boundaries);
+    if (boldly)
         dealLayers(workload);
     dealPipelines(workload);
     if (workload.layout.shares.why.empty())

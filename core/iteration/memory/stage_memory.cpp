@@ -46,6 +46,7 @@ private:
 void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
 {
     StageParts parts(m, isNamed);
+    const std::int64_t before = m.activations + m.buffers;
     m.inFlight = live.inFlight;
     parts.add(m.activations, isNamed ? ofMicroBatches("activations", live.inFlight) : std::string(),
         live.activations + live.workspace.kept);
@@ -55,6 +56,7 @@ void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
     parts.add(m.buffers, "logits and loss", live.loss + live.workspace.logits);
     parts.add(m.buffers, "gradients of activations", live.workspace.gradients);
     parts.add(m.buffers, "gradients of weights at work", live.workspace.weightGradients);
+    m.ofMicroBatches = m.activations + m.buffers - before;
 }
 
 } // namespace
@@ -83,6 +85,7 @@ StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const Li
     if (measured) {
         m.inFlight = live.inFlight;
         parts.add(m.activations, "measured beside the states", *measured);
+        m.ofMicroBatches = m.activations;
     } else
         addLive(m, live, isNamed);
     m.peak = m.weights + m.gradients + m.optimizer + m.activations + m.buffers;

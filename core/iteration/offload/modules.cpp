@@ -36,13 +36,6 @@ bool isFreed(const Workload &workload, SavedName tensor, bool isFirst)
     return isFirst && tensor == SavedName::AttentionNormInput && freesStageInput(workload);
 }
 
-/// Where the experts' input leaves alone, nothing else does, however large it is.
-bool mayLeave(const Plan &plan, const SavedTensor &tensor, double minElements)
-{
-    return onlyExpertInputLeaves(plan.memory) ? tensor.name == SavedName::PermutedTokens
-                                              : tensor.elements >= minElements;
-}
-
 LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, bool isFirst, double minElements)
 {
     LayerBytes bytes;
@@ -54,8 +47,8 @@ LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, 
         if (isFreed(workload, tensor.name, isFirst))
             continue;
         ChildBytes &child = tensor.child == LayerChild::Attention ? bytes.attention : bytes.mlp;
-        const bool stays =
-            !mayLeave(*workload.plan, tensor, minElements * slices) || (slices > 1 && isReadByLaterSlices(tensor.name));
+        const bool stays = !mayLeave(workload.plan->memory, tensor, minElements * slices)
+            || (slices > 1 && isReadByLaterSlices(tensor.name));
         (stays ? child.resident : child.offloadable) += tensor.bytes / slices;
     }
     return bytes;

@@ -5,6 +5,7 @@
 // Where activation offload is on it decides about those tensors too.
 
 #include "core/facts/plan/plan.h"
+#include "core/facts/workload/saved_tensors.h"
 
 namespace trainyard {
 
@@ -16,6 +17,13 @@ namespace trainyard {
 [[nodiscard]] inline ActivationOffload activationsLeaveTo(const MemoryStrategy &memory)
 {
     return onlyExpertInputLeaves(memory) ? ActivationOffload::Host : memory.activationOffload;
+}
+
+/// Whether a tensor of a layer may leave: where the experts' input leaves alone nothing else does, however large it is;
+/// otherwise those of `minElements` and more.
+[[nodiscard]] inline bool mayLeave(const MemoryStrategy &memory, const SavedTensor &tensor, double minElements)
+{
+    return onlyExpertInputLeaves(memory) ? tensor.name == SavedName::PermutedTokens : tensor.elements >= minElements;
 }
 
 /// Of a layer loop, what enters a layer and the gradient of it.

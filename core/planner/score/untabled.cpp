@@ -99,11 +99,12 @@ double leastFillOf(const Workload &workload)
 }
 
 /// Of the placements, where they are few enough to look at each, the least that any of them takes and fills, and the
-/// first as it is dealt. Those whose layers are cut by speed may have them as they were, too.
+/// first as it is dealt. Those that are dealt boldly may be dealt cautiously, too.
 Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &open)
 {
     Layout first;
-    const bool isShared = sharesOut(*workload.plan);
+    const Plan &plan = *workload.plan;
+    const bool isShared = sharesOut(plan), isTwice = dealsTwice(plan);
     double seconds = std::numeric_limits<double>::infinity(), fill = seconds;
     const auto look = [&] {
         score.tasks += tasksOf(workload);
@@ -115,10 +116,11 @@ Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &op
         workload.layout = placed.layout;
         deal(workload, true, false);
         look();
-        const bool isCut = workload.layout.chunks != placed.layout.chunks;
+        const bool isBold =
+            workload.layout.chunks != placed.layout.chunks || (isTwice && plan.heterogeneity.isLayered());
         if (&placed == &open.found.front())
             first = std::move(workload.layout);
-        if (!isCut)
+        if (!isBold)
             continue;
         workload.layout = placed.layout;
         deal(workload, false, false);

@@ -73,8 +73,10 @@ void addMemorySwitchNotes(std::vector<Problem> &problems, const Evaluation &eval
     const std::string why = whyNoExpertInput(workload);
     note(plan.memory.offloadExpertInput, "Offloading the experts' input", why, "memory.offload_expert_input",
         [](Plan &p) { p.memory.offloadExpertInput = false; });
-    note(plan.heterogeneity.isLayered() && plan.heterogeneity.boundaryOffload && !boundariesLeave(plan),
-        "Boundary offload", "activation offload decides about the inputs of layers too",
+    note(plan.heterogeneity.boundaryOffload && !boundariesLeave(plan), "Boundary offload",
+        plan.heterogeneity.isLayered()
+            ? "activation offload decides about the inputs of layers too"
+            : "only where micro-batches go through the model layer by layer do inputs of layers wait in host memory",
         "heterogeneity.boundary_offload", [](Plan &p) { p.heterogeneity.boundaryOffload = false; });
     note(plan.memory.recomputeLayers && plan.memory.recompute != Recompute::Full, "Naming layers to recompute",
         "without full recomputation none is computed again as a whole", "memory.recompute_layers",

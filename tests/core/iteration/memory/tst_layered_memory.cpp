@@ -13,6 +13,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -84,6 +85,62 @@ private slots:
         const double inputs = (stays.model.layers - 1) * layerInputBytes(stays);
         QVERIFY(std::abs(layeredKept(stays) - inputs) < 1e-6 * inputs);
         QVERIFY(layeredKept(placedWorkload(layered(Recompute::None, true, 1))) > inputs);
+    }
+
+    // Under full recomputation activation offload moves what boundary offload does: shares may be dealt with as much.
+    void activationOffloadFreesWhatBoundariesDo()
+    {
+        Plan plan = layered(Recompute::Full, false, 1);
+        plan.memory.offloadMinElements = 1024;
+        QVERIFY(!offloadFreesShares(plan));
+        plan.memory.activationOffload = ActivationOffload::Host;
+        QVERIFY(offloadFreesShares(plan));
+        const Workload leaves = placedWorkload(plan);
+        QCOMPARE(layeredKept(leaves, CountedAway::ActivationOffload), 0.0);
+        QCOMPARE(layeredLeaving(leaves), layerInputBytes(leaves));
+        // One that is stored, the one at work and the next.
+        const Workload boundaries = placedWorkload(layered(Recompute::Full, true, 1));
+        QCOMPARE(layeredWork(leaves, CountedAway::ActivationOffload), layeredWork(boundaries));
+        // Who does not count on it sees everything stay.
+        QCOMPARE(layeredKept(leaves), layeredKept(placedWorkload(layered(Recompute::Full, false, 1))));
+    }
+
+    // A stated share leaves that much; tensors that are too small leave not at all; MEMO decides for itself.
+    void whatMayLeaveIsWhatThePlanLets()
+    {
+        Plan plan = layered(Recompute::None, false, 1);
+        plan.memory.activationOffload = ActivationOffload::Host;
+        plan.memory.offloadMinElements = 1024;
+        const double all = layeredLeaving(placedWorkload(plan));
+        plan.memory.offloadFraction = 0.25;
+        QVERIFY(std::abs(layeredLeaving(placedWorkload(plan)) - 0.25 * all) < 1e-6 * all);
+        plan.memory.offloadFraction.reset();
+        plan.memory.offloadMinElements = 1e9;
+        QCOMPARE(layeredLeaving(placedWorkload(plan)), 0.0);
+        plan.memory.offloadPolicy = OffloadPolicy::Memo;
+        QVERIFY(!offloadFreesShares(plan));
+    }
+
+    // A share that is stated leaves whatever it takes: a layer takes no less than its copies.
+    void slowCopiesOfAStatedShareLengthenALayer()
+    {
+        Plan plan = layered(Recompute::Full, false, 1);
+        plan.memory.activationOffload = ActivationOffload::Host;
+        plan.memory.offloadMinElements = 1024;
+        for (Pool &pool : plan.cluster.datacenters.front().pools)
+            pool.host = Host { 1024, 0.05, {} };
+        const auto firstForward = [](const Plan &p) {
+            const Workload workload = placedWorkload(p);
+            return shareProblem(workload, replicaRuns(workload), CountedAway::ActivationOffload)
+                .kinds.front()
+                .forward.front();
+        };
+        const double hidden = firstForward(plan);
+        plan.memory.offloadFraction = 1;
+        const Workload workload = placedWorkload(plan);
+        const double copies = layerInputBytes(workload) / workload.hostRate({ 0, 0 }).value;
+        QVERIFY(copies > hidden);
+        QCOMPARE(firstForward(plan), copies);
     }
 };
 

@@ -55,9 +55,8 @@ inline Plan paperPlan(
     plan.parallelism.sequenceParallel = false;
     plan.parallelism.zeroStage = 0;
     plan.stack.name = "megatron-deepspeed";
-    // Gradients of the one micro-batch go to the main gradients at once.
-    plan.stack.overrides = { { "flash_attention", 1 }, { "gradient_bytes", 2 }, { "master_weights", 0 },
-        { "keeps_weight_gradient_buffers", 1 } };
+    // Main gradients lie in buffers of their own; each gradient exists beside them until a hook has added it there.
+    plan.stack.overrides = { { "flash_attention", 1 }, { "gradient_bytes", 2 }, { "master_weights", 0 } };
     plan.memory.recompute = recompute;
     plan.memory.activationOffload = offload;
     return plan;
