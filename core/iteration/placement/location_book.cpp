@@ -8,6 +8,7 @@
 #include "core/iteration/placement/ranks.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -110,6 +111,15 @@ LocationBook::LocationBook(const Workload &workload)
         locations.locations =
             (locations.part.gpus - locations.besideNodes) / gpusPerNode / locations.nodesPerGroup / degrees.context;
     }
+}
+
+void LocationBook::preferFastest()
+{
+    const auto speed = [&](const PoolLocations &pool) {
+        const GpuSpec &gpu = m_workload.gpu(pool.part.at);
+        return gpu.peakFlops(m_workload.plan->workload.precision);
+    };
+    std::ranges::stable_sort(m_pools, std::greater {}, speed);
 }
 
 int LocationBook::capacity(int datacenter) const
@@ -278,6 +288,8 @@ std::string LocationBook::noMoreReplicas(const Layout &layout) const
     const std::string replicas = std::to_string(layout.data) + (layout.data == 1 ? " replica" : " replicas");
     if (m_workload.degrees.data)
         return "the plan asks for " + replicas;
+    if (m_leavesRoom)
+        return "more than " + replicas + " are no better";
     if (const int micro = totalMicroBatches(plan); layout.data >= micro)
         return "the global batch has " + std::to_string(micro)
             + (micro == 1 ? " micro-batch, one for each replica" : " micro-batches, one for each replica");
