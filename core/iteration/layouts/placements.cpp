@@ -48,6 +48,21 @@ bool hasUnlikePools(const Plan &plan)
     });
 }
 
+/// Numbers of replicas to look at beside the most: fewer of them where there are very many datacenters to search.
+std::vector<int> otherNumbers(const Workload &workload, int most)
+{
+    constexpr std::size_t kMostSites = 512; // looked at in all
+    std::vector<int> numbers = fewerReplicas(workload, most);
+    const std::size_t sites = std::max<std::size_t>(1, workload.plan->cluster.datacenters.size()),
+                      stride = (numbers.size() * sites + kMostSites - 1) / kMostSites;
+    std::vector<int> kept;
+    for (std::size_t i = 0; i < numbers.size(); i += std::max<std::size_t>(1, stride))
+        kept.push_back(numbers[i]);
+    if (hasUnlikePools(*workload.plan)) // the same on GPUs in another order
+        kept.insert(kept.begin(), most);
+    return kept;
+}
+
 /// How many GPUs of unequal pools are taken in which order, where some stay idle.
 std::vector<OpenPlace> openPlaces(const Plan &plan, bool leavesRoom)
 {
@@ -71,10 +86,9 @@ void addIfNew(std::vector<PlacedLayout> &found, PlacedLayout placed)
 void addFewerAcross(Placements &out, const Workload &workload, int data, int most)
 {
     const Plan &plan = *workload.plan;
-    std::vector<int> numbers = fewerReplicas(workload, data);
+    const std::vector<int> numbers = otherNumbers(workload, data);
     const int each = std::clamp(most / std::max(1, int(numbers.size())), 2, 4);
-    if (hasUnlikePools(plan))
-        numbers.insert(numbers.begin(), data);
+    const int visits = 6'000 / std::max(1, int(numbers.size()));
     std::vector<PlacedLayout> fewer;
     for (const int number : numbers) {
         const SearchTimes times = searchTimes(workload, number);
@@ -82,7 +96,7 @@ void addFewerAcross(Placements &out, const Workload &workload, int data, int mos
         if (!plan.placement.stages.empty())
             blocks.push_back(boundBlocks(times, blocksOf(out.found.front().layout.classes.front())));
         else
-            blocks = searchBlocks(times, { .most = each }).blocks;
+            blocks = searchBlocks(times, { .most = each, .visits = visits }).blocks;
         for (const BoundedBlocks &candidate : blocks)
             for (const OpenPlace how : openPlaces(plan, number < data))
                 addIfNew(fewer,
@@ -144,10 +158,7 @@ void addWholePipelines(Placements &out, const Workload &workload, int most)
     for (Layout &layout : layouts)
         addIfNew(placed, { std::move(layout), 0, true });
     if (leavesReplicasOpen(workload)) {
-        std::vector<int> numbers = fewerReplicas(workload, data);
-        if (hasUnlikePools(*workload.plan))
-            numbers.insert(numbers.begin(), data);
-        for (const int number : numbers)
+        for (const int number : otherNumbers(workload, data))
             for (const OpenPlace how : openPlaces(*workload.plan, number < data))
                 for (Layout &layout : placeWholePipelines(workload, std::clamp(most / 8, 1, 4), number, how))
                     if (layout.data > 0)
