@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/evaluate/run.h"
 
+#include "core/evaluation/evaluate/best_placement.h"
 #include "core/evaluation/evaluate/estimate.h"
 #include "core/evaluation/evaluate/feasibility.h"
 #include "core/evaluation/evaluate/jobs/evaluate_jobs.h"
@@ -55,30 +56,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Placements that are simulated for one answer, and the tasks of all of them together, those of an event loop eight
-/// times, which is what they cost: of a plan with very many tasks the best few by their bounds.
-constexpr int kMostPlacements = 32;
 constexpr int kMostPlacementsToFit = 4; // of either way across: those of the least bounds
-constexpr std::size_t kMostTasksInAll = 300'000;
 
 double millisecondsSince(Clock::time_point start)
 {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-struct Candidate { // one placement, run through cost, schedule and simulation
-    Layout layout;
-    Costs costs;
-    Timeline timeline;
-    LiveMemory live;
-    Judged judged;
-};
-
-/// A placement that can run beats one that cannot; then the shorter iteration wins.
-bool isBetter(const Candidate &a, const Candidate &b)
-{
-    const bool canRun = a.judged.feasibility.all(), other = b.judged.feasibility.all();
-    return canRun != other ? canRun : a.timeline.duration < b.timeline.duration;
 }
 
 /// What was stopped is not whole.
@@ -169,49 +151,28 @@ private:
     {
         Placements open = placements(m_workload);
         m_state.taken.addDealt(sharesOut(*m_workload.plan) ? open.found.size() : 0);
-        std::optional<Candidate> best;
-        std::vector<Problem> failures;
-        Errors tooLong, failed;
-        Layout unplaced = std::move(open.unplaced);
-        std::optional<Layout> leastBound; // of those whose schedule cannot be built: fixes start from it
-        std::size_t simulated = 0, tasks = 0;
-        for (PlacedLayout &placement : open.found) {
-            if (best && best->judged.feasibility.all()
-                && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
-                continue;
-            if (simulated == kMostPlacements || (best && tasks > kMostTasksInAll))
-                break;
-            m_workload.layout = std::move(placement.layout);
-            ++simulated;
-            auto candidate = runCandidate(tasks);
-            if (!candidate) {
-                if (candidate.error().code == ErrorCode::Cancelled || candidate.error().code == ErrorCode::Internal)
-                    return std::unexpected(Errors { candidate.error() });
-                if (candidate.error().code == ErrorCode::OutOfRange) {
-                    if (std::ranges::find(tooLong, candidate.error()) == tooLong.end())
-                        tooLong.push_back(candidate.error());
-                    continue;
-                }
-                if (std::ranges::find(failed, candidate.error()) == failed.end()) { // several placements may fail alike
-                    failures.push_back(scheduleProblem(candidate.error()));
-                    failed.push_back(candidate.error());
-                    if (failed.size() == 1)
-                        leastBound = m_workload.layout;
-                }
-                unplaced = m_workload.layout;
-            } else if (!best || isBetter(*candidate, *best)) {
-                best = std::move(*candidate);
-            }
-        }
-        if (!best && !tooLong.empty())
-            return std::unexpected(std::move(tooLong));
+        const Workload unplaced = m_workload;
+        auto choice = choosePlacement(unplaced, std::move(open), [&](Layout layout, std::size_t &tasks) {
+            m_workload.layout = std::move(layout);
+            return runCandidate(tasks);
+        });
+        if (!choice)
+            return std::unexpected(Errors { std::move(choice.error()) });
+        if (!choice->best && !choice->tooLong.empty())
+            return std::unexpected(std::move(choice->tooLong));
         Evaluation evaluation = begun(m_workload);
-        if (!best && leastBound)
-            m_workload.layout = *std::move(leastBound);
-        if (best)
-            fill(evaluation, std::move(*best));
-        else
-            fillWithoutTime(evaluation, std::move(unplaced), std::move(failures));
+        if (!choice->best && choice->leastBound)
+            m_workload.layout = *std::move(choice->leastBound);
+        if (!choice->best) {
+            std::vector<Problem> failures;
+            for (const Error &error : choice->failed)
+                failures.push_back(scheduleProblem(error));
+            fillWithoutTime(evaluation, std::move(choice->unplaced), std::move(failures));
+            return evaluation;
+        }
+        fill(evaluation, std::move(*choice->best));
+        if (choice->leftOut > 0)
+            evaluation.problems.push_back(leftOutNote(*choice));
         return evaluation;
     }
 

@@ -161,6 +161,11 @@ HostRates hostRates(const Workload &workload, StageLocation at)
     return { own, std::min(own, fabricRate(workload, at)) };
 }
 
+double fabricWay(const Workload &workload, StageLocation host, StageLocation gpu)
+{
+    return std::min(hostRates(workload, gpu).other, fabricRate(workload, host) * workload.pool(host).gpusPerNode);
+}
+
 Expected<std::vector<StageLocation>> addPlaces(JobWorkloads &jobs, const Workload &workload)
 {
     return Places(jobs, workload).add();

@@ -20,6 +20,9 @@ struct HostRates {
 };
 [[nodiscard]] HostRates hostRates(const Workload &workload, StageLocation at);
 
+/// Bytes/s between a GPU and the host of a node elsewhere in its datacenter, were no other GPU at work.
+[[nodiscard]] double fabricWay(const Workload &workload, StageLocation host, StageLocation gpu);
+
 /// Makes one site of the datacenter, whose GPUs reach all its hosts.
 void joinNodes(JobWorkloads &jobs, const Workload &workload, int datacenter);
 

@@ -121,7 +121,7 @@ double wanToForwardRatio(const Workload &workload)
     return ratio;
 }
 
-void formCells(Workload &workload)
+void formCells(Workload &workload, std::optional<int> size)
 {
     const WanStrategy &wan = workload.plan->wan;
     if (wan.sharing != WanSharing::Temporal || workload.layout.data == 0)
@@ -131,7 +131,8 @@ void formCells(Workload &workload)
     if (!crossesWan(workload.layout))
         return;
     cell.asked = wan.cell.has_value();
-    cell.wanted = wan.cell.value_or(int(std::clamp(std::round(cell.ratio), 1.0, double(workload.layout.data))));
+    const int byRatio = int(std::clamp(std::round(cell.ratio), 1.0, double(workload.layout.data)));
+    cell.wanted = wan.cell.value_or(size.value_or(byRatio));
     std::vector<PipelineClass> memberClasses;
     for (const Alike &alike : groupAlike(workload.layout.classes)) {
         const int nodes = nodesAtCrossings(workload, *alike.classes.front(), alike.pipelines);

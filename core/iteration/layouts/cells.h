@@ -6,6 +6,8 @@
 
 #include "core/iteration/placement/resolve.h"
 
+#include <optional>
+
 namespace trainyard {
 
 /// C = s / tf: what one pipeline's share of a node pair takes for a micro-batch's activations, over a forward; of the
@@ -15,7 +17,7 @@ namespace trainyard {
 /// Splits the classes of a placed layout into members where the plan shares the WAN by turns and pipelines cross it.
 /// The members of a cell sit on different nodes, so that a stage whose pipelines share their nodes has smaller cells
 /// than asked for; Layout::cell says what was wanted and reached. Where they do not divide, cells are as equal as they
-/// can be.
-void formCells(Workload &workload);
+/// can be. `size`: pipelines of a cell where `wan.cell: auto` leaves them open; without it C, rounded.
+void formCells(Workload &workload, std::optional<int> size = {});
 
 } // namespace trainyard

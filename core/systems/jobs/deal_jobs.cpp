@@ -83,8 +83,13 @@ public:
         for (const std::uint32_t j : open)
             for (Timed job(m_set.jobs[j], m_served); const int node : std::views::iota(0, nodes()))
                 longest[j] = std::max(longest[j], job.on(node).alone);
-        // Pinned jobs have no choice, so the others see them.
+        std::vector<char> runs(m_set.jobs.size());
+        for (const std::uint32_t j : open)
+            runs[j] = m_served.runs(m_set.jobs[j], m_served.likeOf(m_set.jobs[j]));
+        // Pinned jobs have no choice, so the others see them; jobs that never run take nothing from anybody.
         std::ranges::stable_sort(open, [&](std::uint32_t a, std::uint32_t b) {
+            if (runs[a] != runs[b])
+                return runs[a] > runs[b];
             const bool isPinned = !m_set.jobs[a].gpus.empty(), isOtherPinned = !m_set.jobs[b].gpus.empty();
             return isPinned != isOtherPinned ? isPinned : longest[a] > longest[b];
         });

@@ -34,6 +34,18 @@ Expected<TaskGraph> tracks(std::size_t gpus)
 
 } // namespace
 
+JobRules rulesOf(JobScheduler scheduler, const JobOptions &options)
+{
+    JobRules rules;
+    rules.scheduler = scheduler;
+    rules.doubleBuffer = options.doubleBuffer;
+    rules.lookAhead = options.lookAhead;
+    rules.remaining = options.remaining;
+    rules.spill = options.spill;
+    rules.seed = options.seed;
+    return rules;
+}
+
 double longestRun(const JobSet &set)
 {
     double toGpu = 0, toHost = 0; // seconds a byte

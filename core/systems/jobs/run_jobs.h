@@ -45,6 +45,9 @@ struct JobRules {
     [[nodiscard]] bool looksAhead() const { return lookAhead || doubleBuffer; }
 };
 
+/// Of a plan, without an order.
+[[nodiscard]] JobRules rulesOf(JobScheduler scheduler, const JobOptions &options);
+
 struct JobTimes { // Nanoseconds from the start
     static constexpr Nanoseconds kNever = -1;
     /// of its first and its last unit

@@ -12,19 +12,6 @@ namespace trainyard {
 
 namespace {
 
-JobRules rulesOf(const Plan &plan)
-{
-    const JobOptions &options = plan.jobOptions;
-    JobRules rules;
-    rules.scheduler = plan.jobScheduler;
-    rules.doubleBuffer = options.doubleBuffer;
-    rules.lookAhead = options.lookAhead;
-    rules.remaining = options.remaining;
-    rules.spill = options.spill;
-    rules.seed = options.seed;
-    return rules;
-}
-
 /// What the programme left out, as parts of a sentence.
 std::vector<std::string> simplifications(const ShardMilpAnswer &answer)
 {
@@ -97,7 +84,7 @@ std::string solverSentence(const ShardMilpAnswer &answer, double seconds)
 Expected<std::optional<JobRules>> rulesToRun(const Plan &plan, const JobSet &set, SimulationWorkspace &workspace,
     const std::stop_token &stop, std::vector<Problem> &problems)
 {
-    const JobRules rules = rulesOf(plan);
+    const JobRules rules = rulesOf(plan.jobScheduler, plan.jobOptions);
     if (rules.scheduler != JobScheduler::ShardMilp)
         return rules;
     auto answer = shardMilp(

@@ -66,10 +66,9 @@ void addCells(std::vector<Problem> &problems, const Evaluation &evaluation)
     } else if (cell.wanted == 1) {
         note(cell.asked ? std::string("Cells of one pipeline take no turns")
                         : "An activation crosses the WAN in " + std::to_string(std::lround(100 * cell.ratio))
-                    + " % of a forward, so cells have one pipeline and take no turns; larger cells may still shorten "
-                      "the way across",
+                    + " % of a forward: cells have one pipeline and take no turns, and larger ones were no faster",
             cell.asked ? "wan.cell" : "wan.sharing");
-        if (const int most = std::min({ 8, cell.nodes, data }); most > 1)
+        if (const int most = std::min({ 8, cell.nodes, data }); most > 1 && cell.asked)
             problems.back().fixes.push_back(fixOf(*evaluation.plan, "Cells of " + std::to_string(most) + " pipelines",
                 [most](Plan &p) { p.wan.cell = most; }));
     } else if (cell.nodes < std::min(cell.wanted, data)) {

@@ -33,6 +33,12 @@ void addShapeNotes(std::vector<Problem> &problems, const Workload &workload)
             std::string("Schedule ") + toString(plan.schedule)
                 + " sends sequences whole: token_slices changes nothing. terapipe cuts them",
             "parallelism.token_slices", {} });
+    if (traitsOf(plan).decidesAtRunTime() && workload.degrees.pipeline > 1)
+        problems.push_back({ Severity::Note,
+            std::string("Under ") + traitsOf(plan).label
+                + " devices choose while they run, so that better hardware can lead to another order and a longer "
+                  "iteration, by some per cent (Graham's anomalies)",
+            "schedule", {} });
     const ModelSpec &model = workload.model;
     const GpuSpec &gpu = workload.gpu({ workload.layout.runs.front().datacenter, workload.layout.runs.front().pool });
     const Precision products = plan.workload.precision, attention = std::min(products, Precision::Bf16);

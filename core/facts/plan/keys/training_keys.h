@@ -71,8 +71,8 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Parallelism>)
         Key("pipeline", "Pipeline stages", said("Pipeline stages"), range(1, 4096), kAlways,
             shown("Pipeline", "Stages into which the layers are cut; micro-batches flow through them.")));
     v.automatic(&Parallelism::data,
-        Key("data", "Data-parallel degree; auto: the largest that can be placed", said("Data parallel"), range(1, 1e6),
-            kAlways, shown("Data", "Replicas of the whole pipeline. Auto: as many as can be placed.")));
+        Key("data", "Data-parallel degree; auto: the fastest, by simulation", said("Data parallel"), range(1, 1e6),
+            kAlways, shown("Data", "Replicas of the whole pipeline. Auto: as many as are fastest.")));
     v.value(&Parallelism::context,
         Key("context", "Context-parallel degree", said("Context parallel"), range(1, 1024),
             more("divides the sequence"), shown("Context", "GPUs that share one long sequence.")));

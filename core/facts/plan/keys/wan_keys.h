@@ -46,10 +46,10 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<WanStrategy>)
                 "Spatial: each pipeline sends over its own pair of nodes. Temporal: the pipelines of a cell take "
                 "turns, each over all pairs of the cell, so that a transfer is there sooner.")));
     v.automatic(&WanStrategy::cell,
-        Key("cell", "Pipelines of one cell; auto: WAN time / forward time, rounded", said("Pipelines per cell"),
+        Key("cell", "Pipelines of one cell; auto: the fastest, by simulation", said("Pipelines per cell"),
             range(1, 1e6), when(takesTurns),
             shown("Cell size",
-                "Pipelines that take turns, a number or auto: time on the WAN over time of a forward, rounded.")));
+                "Pipelines that take turns, a number or auto: what is fastest.")));
     v.value(&WanStrategy::turns,
         Key("turns",
             "Whose turn it is in a cell: round-robin (lowest micro-batch first) or drain-first (one pipeline after the "
