@@ -109,6 +109,7 @@ private:
             row(key, KeyKind::List);
             if constexpr (kIsSection<typename T::value_type>)
                 inside<typename T::value_type>(key, "[]", nullptr);
+            locate(m_rows[place], at);
             return m_rows[place];
         } else if constexpr (kIsSection<T>) {
             const std::size_t place = m_rows.size();
@@ -221,17 +222,26 @@ std::string KeyRow::shownText(KeyValue value) const
     return plainNumber(*value) + std::string(unit.substr(0, unit.size() - (*value == 1 && unit.ends_with('s'))));
 }
 
-std::vector<KeyValue> KeyRow::values(const Plan &plan, std::span<const double> worth) const
+std::vector<KeyValue> KeyRow::values(std::span<const double> worth) const
 {
-    std::vector<KeyValue> all(worth.begin(), worth.end());
-    const bool falls = worth.size() > 1 && worth.front() > worth.back();
+    std::vector<KeyValue> all;
+    if (isAutomatic || mayBeMissing)
+        all.emplace_back();
+    all.insert(all.end(), worth.begin(), worth.end());
     if (kind == KeyKind::Flag || kind == KeyKind::Choice)
         for (std::size_t i = 0; i < (names.empty() ? 2 : names.size()); ++i)
             all.emplace_back(double(i));
-    else if (const KeyValue own = value(plan); own && std::ranges::find(all, own) == all.end())
-        all.insert(std::ranges::find_if(all, [&](KeyValue one) { return falls ? one < own : one > own; }), own);
-    if (isAutomatic || mayBeMissing)
-        all.insert(all.begin(), KeyValue());
+    return all;
+}
+
+std::vector<KeyValue> KeyRow::values(const Plan &plan, std::span<const double> worth) const
+{
+    std::vector<KeyValue> all = values(worth);
+    const KeyValue own = value(plan);
+    const bool falls = worth.size() > 1 && worth.front() > worth.back();
+    if (std::ranges::find(all, own) == all.end())
+        all.insert(
+            std::ranges::find_if(all, [&](KeyValue one) { return one && (falls ? one < own : one > own); }), own);
     return all;
 }
 

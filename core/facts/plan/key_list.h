@@ -9,8 +9,10 @@
 #include "core/facts/plan/plan.h"
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace trainyard {
 
@@ -52,8 +54,15 @@ struct KeyRow {
     /// As on screen: "on", "8 bits".
     [[nodiscard]] std::string shownText(KeyValue value) const;
     /// In the order in which they are listed, none first: all of a flag or enum, of a number `worth` and the plan's
-    /// own.
+    /// In the order in which they are listed, none first: all of a flag or enum, `worth` of a number.
+    [[nodiscard]] std::vector<KeyValue> values(std::span<const double> worth) const;
+    /// The plan's own among them.
     [[nodiscard]] std::vector<KeyValue> values(const Plan &plan, std::span<const double> worth) const;
+    /// That a search tries.
+    [[nodiscard]] std::vector<KeyValue> tried() const
+    {
+        return values(key.choice.tried.empty() ? key.choice.values : key.choice.tried);
+    }
     [[nodiscard]] std::string axisId() const { return key.choice.id ? key.choice.id : key.name; }
     [[nodiscard]] std::string group() const { return key.choice.group ? key.choice.group : axisId(); }
 };
@@ -93,6 +102,12 @@ template <class Owner, class T> [[nodiscard]] const KeyRow &rowOf(T Owner::*memb
 /// The number of a key outside of lists; nullopt where it is missing.
 [[nodiscard]] std::optional<double> numberAt(const Plan &plan, std::string_view path);
 void setNumberAt(Plan &plan, std::string_view path, std::optional<double> number);
+
+/// "parallelism.tensor" and so on, of members.
+template <class... Members> [[nodiscard]] std::vector<std::string> pathsOf(Members... members)
+{
+    return { rowOf(members).path... };
+}
 
 /// Whether a model learns otherwise under `to` than under `from`: not where an approximation is taken back.
 [[nodiscard]] bool changesTraining(const Plan &from, const Plan &to);
