@@ -43,9 +43,9 @@ QToolButton *tool(const QString &name, const QString &tip, QWidget *parent)
     return made;
 }
 
-const StrategyEntry *entryOf(const std::string &group)
+template <class Owner, class T> const StrategyEntry *entryOfKey(T Owner::*member)
 {
-    const auto at = std::ranges::find(strategyEntries(), group, &StrategyEntry::group);
+    const auto at = std::ranges::find(strategyEntries(), &rowOf(member), &StrategyEntry::row);
     return at == strategyEntries().end() ? nullptr : &*at;
 }
 
@@ -141,8 +141,9 @@ void JobsPanel::layOut()
 /// The scheduler first, where it is seen without scrolling, and what it is compared by; its options below the list.
 void JobsPanel::addOptions(QVBoxLayout &above, QVBoxLayout &below)
 {
-    for (const char *group : { "job_scheduler", "remaining", "spill", "double_buffer", "look_ahead" }) {
-        const StrategyEntry *entry = entryOf(group);
+    for (const StrategyEntry *entry :
+        { entryOfKey(&Plan::jobScheduler), entryOfKey(&JobOptions::remaining), entryOfKey(&JobOptions::spill),
+            entryOfKey(&JobOptions::doubleBuffer), entryOfKey(&JobOptions::lookAhead) }) {
         if (!entry)
             continue;
         const Key &key = entry->row->key;

@@ -3,7 +3,7 @@
 
 #include <QtGlobal>
 
-#include <string_view>
+#include <algorithm>
 
 namespace trainyard {
 
@@ -12,72 +12,104 @@ namespace {
 using Control = StrategyEntry::Control;
 
 struct Row {
-    std::string_view path;
-    const char *group = nullptr; // nullptr: the key's own name
-    Control control = Control::List; // of switches a switch
-    bool isAdvanced = false;
+    template <class Owner, class T>
+    Row(T Owner::*member, Control shown = Control::List, bool isFolded = false)
+        : key(&rowOf(member))
+        , control(shown)
+        , isAdvanced(isFolded)
+    {
+    }
+    const KeyRow *key;
+    Control control; // of switches a switch
+    bool isAdvanced, isPart = false;
 };
+/// Of the one above.
+template <class Owner, class T> Row partOf(T Owner::*member, Control control = Control::List, bool isAdvanced = false)
+{
+    Row row(member, control, isAdvanced);
+    row.isPart = true;
+    return row;
+}
 struct Section {
     const char *title;
     EffectFocus focus;
-    std::vector<Row> rows; // a part of the one above has two spaces before it
+    std::vector<Row> rows;
 };
 
 std::vector<Section> sections()
 {
     return {
         { QT_TR_NOOP("Parallelism"), EffectFocus::Time,
-            { { "parallelism.tensor" }, { "parallelism.pipeline" }, { "parallelism.data" }, { "parallelism.context" },
-                { "parallelism.sequence_parallel" }, { "parallelism.zero_stage", "zero" } } },
+            { { &Parallelism::tensor }, { &Parallelism::pipeline }, { &Parallelism::data }, { &Parallelism::context },
+                { &Parallelism::sequenceParallel }, { &Parallelism::zeroStage } } },
         { QT_TR_NOOP("Schedule"), EffectFocus::Time,
-            { { "schedule" }, { "parallelism.virtual_pipeline", "virtual" }, { "workload.micro_batch" } } },
+            { { &Plan::schedule }, { &Parallelism::virtualPipeline }, { &WorkloadSpec::microBatch } } },
         { QT_TR_NOOP("Across datacenters"), EffectFocus::Time,
-            { { "placement.mode", "placement" }, { "wan.tcp_connections", nullptr, Control::Number },
-                { "wan.congestion_control" }, { "wan.sharing" }, { "wan.cell", nullptr, Control::Number },
-                { "wan.turns" }, { "wan.activation_bits" }, { "wan.all_reduce" }, { "wan.gradient_bits" },
-                { "wan.local_sgd" }, { "  wan.local_steps", nullptr, Control::Number },
-                { "  wan.fragments", nullptr, Control::Number }, { "  wan.exchange_bits" } } },
+            { { &Placement::mode }, { &WanStrategy::tcpConnections, Control::Number }, { &WanStrategy::congestion },
+                { &WanStrategy::sharing }, { &WanStrategy::cell, Control::Number }, { &WanStrategy::turns },
+                { &WanStrategy::activationBits }, { &WanStrategy::allReduce }, { &WanStrategy::gradientBits },
+                { &WanStrategy::localSgd }, partOf(&WanStrategy::localSteps, Control::Number),
+                partOf(&WanStrategy::fragments, Control::Number), partOf(&WanStrategy::exchangeBits) } },
         { QT_TR_NOOP("Mixed GPUs"), EffectFocus::Time,
-            { { "heterogeneity.compute", "share_work" }, { "heterogeneity.state", "share_states" },
-                { "heterogeneity.layers", "share_layers" }, { "heterogeneity.accumulation" },
-                { "  heterogeneity.gather_prefetch" }, { "  heterogeneity.boundary_offload" },
-                { "heterogeneity.uneven_collective_penalty", nullptr, Control::Field, true },
-                { "heterogeneity.accumulation_overhead_ms", nullptr, Control::Field, true },
-                { "heterogeneity.memory_fraction", nullptr, Control::Field, true },
-                { "heterogeneity.comm_buffer_gib", nullptr, Control::Field, true },
-                { "heterogeneity.released_state_fill", nullptr, Control::List, true } } },
+            { { &Heterogeneity::compute }, { &Heterogeneity::state }, { &Heterogeneity::layers },
+                { &Heterogeneity::accumulation }, partOf(&Heterogeneity::gatherPrefetch),
+                partOf(&Heterogeneity::boundaryOffload), { &Heterogeneity::unevenPenalty, Control::Field, true },
+                { &Heterogeneity::accumulationOverheadMs, Control::Field, true },
+                { &Heterogeneity::memoryFraction, Control::Field, true },
+                { &Heterogeneity::commBufferGib, Control::Field, true },
+                { &Heterogeneity::releasedStateFill, Control::List, true } } },
         { QT_TR_NOOP("Many models"), EffectFocus::Time,
-            { { "job_scheduler" }, { "  job_options.remaining", "remaining" }, { "job_options.spill", "spill" },
-                { "job_options.double_buffer", "double_buffer" }, { "job_options.look_ahead", "look_ahead" } } },
+            { { &Plan::jobScheduler }, partOf(&JobOptions::remaining), { &JobOptions::spill },
+                { &JobOptions::doubleBuffer }, { &JobOptions::lookAhead } } },
         { QT_TR_NOOP("Bubbles"), EffectFocus::Utilization,
-            { { "bubble_fill.enabled", "bubble_fill" }, { "bubble_fill.model", "fill_model" },
-                { "bubble_fill.stages", "fill_stages", Control::Number }, { "bubble_fill.arrivals", "fill_arrivals" },
-                { "  bubble_fill.requests_per_s", "fill_rate", Control::Field },
-                { "  bubble_fill.burstiness", "fill_burstiness", Control::Field },
-                { "  bubble_fill.prompt_tokens", "fill_prompt", Control::Field },
-                { "  bubble_fill.trace", "fill_trace", Control::File },
-                { "bubble_fill.ttft_slo_ms", "fill_slo", Control::Field },
-                { "bubble_fill.guard_ms", "fill_guard", Control::Field }, { "bubble_fill.chaining", "fill_chaining" },
-                { "bubble_fill.kv_gbps", "fill_kv", Control::Field },
-                { "bubble_fill.first_token_from_decode", "fill_first_token" },
-                { "bubble_fill.usd_per_million_tokens", "fill_worth", Control::Field } } },
+            { { &BubbleFill::enabled }, { &BubbleFill::model }, { &BubbleFill::stages, Control::Number },
+                { &BubbleFill::arrivals }, partOf(&BubbleFill::requestsPerSecond, Control::Field),
+                partOf(&BubbleFill::burstiness, Control::Field), partOf(&BubbleFill::promptTokens, Control::Field),
+                partOf(&BubbleFill::trace, Control::File), { &BubbleFill::ttftSloMs, Control::Field },
+                { &BubbleFill::guardMs, Control::Field }, { &BubbleFill::chaining },
+                { &BubbleFill::kvGbps, Control::Field }, { &BubbleFill::firstTokenFromDecode },
+                { &BubbleFill::usdPerMillionTokens, Control::Field } } },
         { QT_TR_NOOP("Memory"), EffectFocus::Memory,
-            { { "memory.recompute" }, { "  memory.recompute_layers", nullptr, Control::Number },
-                { "  memory.recompute_norms" }, { "  memory.recompute_activation_function" },
-                { "  memory.recompute_up_projection" }, { "  memory.recompute_shared_experts" }, { "moe.permute" },
-                { "memory.offload_expert_input" }, { "memory.activation_offload" }, { "  memory.offload_fraction" },
-                { "  memory.offload_policy" }, { "memory.saved_activation_bits" }, { "memory.fp8_activations" },
-                { "workload.optimizer" }, { "  workload.galore_rank", nullptr, Control::Field },
-                { "memory.optimizer_offload" }, { "  memory.delayed_update" }, { "memory.parameter_offload" } } },
+            { { &MemoryStrategy::recompute }, partOf(&MemoryStrategy::recomputeLayers, Control::Number),
+                partOf(&MemoryStrategy::recomputeNorms), partOf(&MemoryStrategy::recomputeActivationFunction),
+                partOf(&MemoryStrategy::recomputeUpProjection), partOf(&MemoryStrategy::recomputeSharedExperts),
+                { &MoeStrategy::permute }, { &MemoryStrategy::offloadExpertInput },
+                { &MemoryStrategy::activationOffload }, partOf(&MemoryStrategy::offloadFraction),
+                partOf(&MemoryStrategy::offloadPolicy), { &MemoryStrategy::savedActivationBits },
+                { &MemoryStrategy::fp8Activations }, { &WorkloadSpec::optimizer },
+                partOf(&WorkloadSpec::galoreRank, Control::Field), { &MemoryStrategy::optimizerOffload },
+                partOf(&MemoryStrategy::delayedUpdate), { &MemoryStrategy::parameterOffload } } },
         { QT_TR_NOOP("Experts"), EffectFocus::Time,
-            { { "parallelism.expert" }, { "parallelism.expert_tensor" }, { "moe.dispatch" },
-                { "  moe.overlap_chunks", nullptr, Control::Number }, { "  moe.pipeline_backward" },
-                { "moe.expert_overlap" }, { "moe.shared_expert_overlap" }, { "moe.capacity_factor" },
-                { "moe.baseline", "moe_baseline" }, { "moe.imbalance", nullptr, Control::Field, true },
-                { "moe.communication_sms", nullptr, Control::Field, true } } },
+            { { &Parallelism::expert }, { &Parallelism::expertTensor }, { &MoeStrategy::dispatch },
+                partOf(&MoeStrategy::overlapChunks, Control::Number), partOf(&MoeStrategy::pipelineBackward),
+                { &MoeStrategy::expertOverlap }, { &MoeStrategy::sharedExpertOverlap },
+                { &MoeStrategy::capacityFactor }, { &MoeStrategy::baseline },
+                { &MoeStrategy::imbalance, Control::Field, true },
+                { &MoeStrategy::communicationSms, Control::Field, true } } },
         { QT_TR_NOOP("Precision and software"), EffectFocus::Time,
-            { { "workload.precision" }, { "stack.base", "stack" }, { "  stack.release" } } },
+            { { &WorkloadSpec::precision }, { &Stack::name }, partOf(&Stack::release) } },
     };
+}
+
+StrategyEntry entryOf(const KeyRow &key, const char *title, EffectFocus focus, Control control)
+{
+    const bool isFlag = key.kind == KeyKind::Flag;
+    return { title, focus, key.group(), &key, isFlag ? Control::Switch : control, false, false };
+}
+
+/// What its row alone speaks of stands behind the last of its section of the plan.
+void addRest(std::vector<StrategyEntry> &entries)
+{
+    for (const KeyRow &key : planKeys()) {
+        if (!key.key.choice.isOffered || std::ranges::find(entries, &key, &StrategyEntry::row) != entries.end())
+            continue;
+        const std::string section = key.path.substr(0, key.path.find('.') + 1);
+        const auto last = std::find_if(entries.rbegin(), entries.rend(),
+            [&](const StrategyEntry &entry) { return entry.row->path.starts_with(section) && !entry.isAdvanced; });
+        const bool isAlone = last == entries.rend();
+        entries.insert(isAlone ? entries.end() : last.base(),
+            entryOf(key, nullptr, isAlone ? entries.back().focus : last->focus, Control::List));
+    }
 }
 
 std::vector<StrategyEntry> madeEntries()
@@ -86,14 +118,13 @@ std::vector<StrategyEntry> madeEntries()
     for (const Section &section : sections()) {
         const char *title = section.title;
         for (const Row &row : section.rows) {
-            const bool isPart = row.path.starts_with(' ');
-            const KeyRow &key = planKey(row.path.substr(isPart ? 2 : 0));
-            const Control control = key.kind == KeyKind::Flag ? Control::Switch : row.control;
-            entries.push_back(
-                { title, section.focus, row.group ? row.group : key.key.name, &key, control, isPart, row.isAdvanced });
+            StrategyEntry &made = entries.emplace_back(entryOf(*row.key, title, section.focus, row.control));
+            made.isPart = row.isPart;
+            made.isAdvanced = row.isAdvanced;
             title = nullptr;
         }
     }
+    addRest(entries);
     return entries;
 }
 

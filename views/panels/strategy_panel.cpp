@@ -34,24 +34,25 @@ QString reached(const std::string &group, const Plan &plan, const Evaluation *ev
 {
     if (!evaluation)
         return {};
+    const auto is = [&](auto member) { return group == rowOf(member).group(); };
     const Layout &layout = evaluation->layout;
-    if (group == "data" && !degreesOf(plan).data && layout.data > 0)
+    if (is(&Parallelism::data) && !degreesOf(plan).data && layout.data > 0)
         return QString::number(layout.data);
-    if (group == "placement" && plan.placement.mode == PlacementMode::Auto && plan.placement.stages.empty()
+    if (is(&Placement::mode) && plan.placement.mode == PlacementMode::Auto && plan.placement.stages.empty()
         && layout.data > 0 && plan.cluster.datacenters.size() > 1)
         return layout.mode == PlacementMode::DataAcross ? QObject::tr("data") : QObject::tr("pipeline");
-    if (group == "cell" && !plan.wan.cell && layout.data > 0)
+    if (is(&WanStrategy::cell) && !plan.wan.cell && layout.data > 0)
         return QString::number(layout.cell.reached);
-    if (group == "tcp_connections" && !plan.wan.tcpConnections) {
+    if (is(&WanStrategy::tcpConnections) && !plan.wan.tcpConnections) {
         int most = 0;
         for (const WanLinkUse &use : evaluation->metrics.wanLinks)
             most = std::max(most, use.tcpConnections);
         return most > 0 ? QString::number(most) : QString();
     }
     if (const auto &experts = evaluation->metrics.experts; experts && layout.data > 0) {
-        if (group == "dispatch" && plan.moe.dispatch == MoeDispatch::TrafficAware)
+        if (is(&MoeStrategy::dispatch) && plan.moe.dispatch == MoeDispatch::TrafficAware)
             return experts->chosen == MoeDispatch::Flat ? QObject::tr("flat") : QObject::tr("sliced");
-        if (group == "overlap_chunks" && !plan.moe.chunks(true) && !plan.moe.chunks(false))
+        if (is(&MoeStrategy::overlapChunks) && !plan.moe.chunks(true) && !plan.moe.chunks(false))
             return experts->forwardChunks == experts->backwardChunks
                 ? QString::number(experts->forwardChunks)
                 : QObject::tr("%1, %2").arg(experts->forwardChunks).arg(experts->backwardChunks);
@@ -102,7 +103,7 @@ void StrategyPanel::addRows()
     rows->setSpacing(1);
     for (const StrategyEntry &entry : strategyEntries()) {
         if (entry.section) {
-            const bool isFirst = m_sections.empty() || entry.group == "job_scheduler"; // alone with jobs
+            const bool isFirst = m_sections.empty() || entry.row == &rowOf(&Plan::jobScheduler); // alone with jobs
             const QString note = isFirst             ? tr("effect if switched")
                 : entry.focus == EffectFocus::Memory ? tr("≠ affects convergence")
                                                      : QString();
@@ -118,11 +119,11 @@ void StrategyPanel::addRows()
             [this, path = entry.row->path](bool isPinned) { Q_EMIT pinToggled(path, isPinned); });
         m_pins.push_back({ entry.row->path, pin });
         m_sections.back().rows.push_back({ &entry, row });
-        if (entry.group == "bubble_fill")
+        if (entry.row == &rowOf(&BubbleFill::enabled))
             rows->addWidget(m_served = factsLine("fillFacts", content));
-        else if (entry.group == "activation_offload")
+        else if (entry.row == &rowOf(&MemoryStrategy::activationOffload))
             rows->addWidget(m_offloaded = factsLine("offloadFacts", content));
-        else if (entry.group == "pipeline_backward")
+        else if (entry.row == &rowOf(&MoeStrategy::pipelineBackward))
             rows->addWidget(m_exchanged = factsLine("expertFacts", content));
     }
     rows->addStretch(1);

@@ -308,7 +308,7 @@ void Workbench::showMemory()
 {
     curves->setTab(CurvesPanel::Tab::Rok);
     reveal(strategies);
-    strategies->scrollTo("recompute");
+    strategies->scrollTo(rowOf(&MemoryStrategy::recompute).group());
     showFitting();
 }
 

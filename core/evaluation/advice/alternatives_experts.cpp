@@ -15,9 +15,12 @@ namespace {
 
 const char *const kNothingTravels = "experts are not spread over GPUs: no token travels";
 
-std::vector<Choice<bool>> offOrMaybeOn(const std::string &blocked)
+/// What is on may always go off.
+void offerOn(Alternatives &out, const Plan &plan, const KeyRow &row, const std::string &blocked)
 {
-    return { { false, "false", "off", {} }, { true, "true", "on", blocked } };
+    Choices choices = choicesOf(row, plan);
+    choices.back().blocked = blocked;
+    addChoices(out, plan, row, choices);
 }
 
 int smallestNode(const Cluster &cluster)
@@ -46,27 +49,25 @@ std::string whyNoGroups(const Plan &plan, const Degrees &now, int expert, int ex
 
 void addDegrees(Alternatives &out, const Plan &plan, const ModelSpec &model)
 {
+    const KeyRow &ranks = rowOf(&Parallelism::expert), &slices = rowOf(&Parallelism::expertTensor);
     const Degrees now = degreesOf(plan);
     std::set<int> values = powersOfTwo(model.experts);
     values.insert(now.expert);
-    std::vector<Choice<int>> experts = numbers(values);
-    for (Choice<int> &c : experts)
-        c.blocked = model.experts % c.value != 0 ? std::to_string(model.experts) + " experts do not divide by " + c.key
-                                                 : whyNoGroups(plan, now, c.value, now.expertTensor);
-    addGroup(
-        out, plan, "expert", "Expert parallel", experts, now.expert, [](Plan &p, int e) { p.parallelism.expert = e; });
+    Choices choices = choicesOf(ranks, values);
+    for (Choice<KeyValue> &c : choices)
+        c.blocked = model.experts % int(*c.value) != 0
+            ? std::to_string(model.experts) + " experts do not divide by " + c.key
+            : whyNoGroups(plan, now, int(*c.value), now.expertTensor);
+    addChoices(out, plan, ranks, choices, now.expert);
 
     values = powersOfTwo(std::max(8, now.tensor));
     values.insert(now.expertTensor);
-    std::vector<Choice<int>> tensors = numbers(values);
-    for (Choice<int> &c : tensors) {
-        if (model.expertFfn % c.value != 0)
-            c.blocked = "experts are " + std::to_string(model.expertFfn) + " wide, which does not divide by " + c.key;
-        else
-            c.blocked = whyNoGroups(plan, now, now.expert, c.value);
-    }
-    addGroup(out, plan, "expert_tensor", "Tensor parallel in experts", tensors, now.expertTensor,
-        [](Plan &p, int t) { p.parallelism.expertTensor = t; });
+    choices = choicesOf(slices, values);
+    for (Choice<KeyValue> &c : choices)
+        c.blocked = model.expertFfn % int(*c.value) != 0
+            ? "experts are " + std::to_string(model.expertFfn) + " wide, which does not divide by " + c.key
+            : whyNoGroups(plan, now, now.expert, int(*c.value));
+    addChoices(out, plan, slices, choices, now.expertTensor);
 }
 
 /// Why no rank of a tensor group sends what another sends as well; empty where they do.
@@ -82,9 +83,10 @@ std::string nothingTwice(const Degrees &now)
 void addDispatch(Alternatives &out, const Plan &plan, const ModelSpec &model)
 {
     const Degrees now = degreesOf(plan);
-    std::vector<Choice<MoeDispatch>> choices = choicesOf<MoeDispatch>(now.expertRanks() > 1 ? "" : kNothingTravels);
+    const KeyRow &row = rowOf(&MoeStrategy::dispatch);
+    Choices choices = choicesOf(row, plan, now.expertRanks() > 1 ? "" : kNothingTravels);
     const auto block = [&](MoeDispatch dispatch, const std::string &why) {
-        Choice<MoeDispatch> &choice = choices[std::size_t(dispatch)];
+        Choice<KeyValue> &choice = choices[std::size_t(dispatch)];
         if (choice.blocked.empty())
             choice.blocked = why;
     };
@@ -101,40 +103,31 @@ void addDispatch(Alternatives &out, const Plan &plan, const ModelSpec &model)
         block(MoeDispatch::Hierarchical, "a node holds one rank of the experts' group: there is nothing to gather");
     for (const MoeDispatch sliced : { MoeDispatch::TensorSliced, MoeDispatch::TrafficAware })
         block(sliced, nothingTwice(now));
-    addGroup(out, plan, "dispatch", "Expert dispatch", choices, plan.moe.dispatch,
-        [](Plan &p, MoeDispatch d) { p.moe.dispatch = d; });
+    addChoices(out, plan, row, choices);
 }
 
 /// Both ways, forward, backward; the last two are a plan's own and go where both ways get a number.
 using Pieces = std::tuple<Auto<int>, Auto<int>, Auto<int>>;
 
-std::string pieceText(const Auto<int> &pieces)
-{
-    return pieces ? std::to_string(*pieces) : "auto";
-}
-
 void addPieces(Alternatives &out, const Plan &plan)
 {
+    const KeyRow &row = rowOf(&MoeStrategy::overlapChunks);
     const MoeStrategy &moe = plan.moe;
     const Pieces now { moe.overlapChunks, moe.forwardChunks, moe.backwardChunks };
     const std::string blocked = degreesOf(plan).expertRanks() > 1 ? "" : kNothingTravels;
-    std::set<int> values { 1, 2, 4, 8 };
-    if (moe.overlapChunks)
-        values.insert(*moe.overlapChunks);
-    std::vector<Choice<Pieces>> choices { { { {}, {}, {} }, "auto", "auto", blocked } };
-    for (const Choice<int> &value : numbers(values))
-        choices.push_back({ { value.value, {}, {} }, value.key, value.label, blocked });
+    std::vector<Choice<Pieces>> choices;
+    for (const Choice<KeyValue> &c : choicesOf(row, plan, blocked))
+        choices.push_back({ { Auto<int>(c.value), {}, {} }, c.key, c.label, blocked });
     if (moe.forwardChunks || moe.backwardChunks) {
-        const std::string forward = pieceText(moe.chunks(true)), backward = pieceText(moe.chunks(false));
+        const std::string forward = row.fileText(moe.chunks(true)), backward = row.fileText(moe.chunks(false));
         choices.push_back({ now, forward + "+" + backward, forward + " forward, " + backward + " backward", {} });
     }
-    addGroup(out, plan, "overlap_chunks", "Dispatch pieces", choices, now, [](Plan &p, const Pieces &pieces) {
+    addGroup(out, plan, row, choices, now, [](Plan &p, const Pieces &pieces) {
         std::tie(p.moe.overlapChunks, p.moe.forwardChunks, p.moe.backwardChunks) = pieces;
     });
     if (moe.dispatch == MoeDispatch::TrafficAware || moe.dispatch == MoeDispatch::TensorSliced)
-        addGroup(out, plan, "pipeline_backward", "Overlapped backward pieces",
-            offOrMaybeOn(blocked.empty() ? nothingTwice(degreesOf(plan)) : blocked), moe.pipelineBackward,
-            [](Plan &p, bool on) { p.moe.pipelineBackward = on; });
+        offerOn(out, plan, rowOf(&MoeStrategy::pipelineBackward),
+            blocked.empty() ? nothingTwice(degreesOf(plan)) : blocked);
 }
 
 /// Why no backward runs beside a forward layer by layer; empty where it can.
@@ -159,34 +152,26 @@ std::string whyNoOverlap(const Plan &plan)
 
 void addOverlaps(Alternatives &out, const Plan &plan, const ModelSpec &model)
 {
-    const MoeStrategy &moe = plan.moe;
-    if (model.sharedExpertFfn > 0) {
-        const std::string blocked = degreesOf(plan).expertRanks() <= 1 ? kNothingTravels
-            : moe.expertOverlap != ExpertOverlap::None
-            ? "tokens travel under another micro-batch, not under the shared experts"
-            : "";
-        addGroup(out, plan, "shared_expert_overlap", "Shared experts beside", offOrMaybeOn(blocked),
-            moe.sharedExpertOverlap, [](Plan &p, bool on) { p.moe.sharedExpertOverlap = on; });
-    }
-    std::vector<Choice<ExpertOverlap>> choices = choicesOf<ExpertOverlap>();
+    if (model.sharedExpertFfn > 0)
+        offerOn(out, plan, rowOf(&MoeStrategy::sharedExpertOverlap),
+            degreesOf(plan).expertRanks() <= 1 ? kNothingTravels
+                : plan.moe.expertOverlap != ExpertOverlap::None
+                ? "tokens travel under another micro-batch, not under the shared experts"
+                : "");
+    const KeyRow &row = rowOf(&MoeStrategy::expertOverlap);
+    Choices choices = choicesOf(row, plan);
     choices[std::size_t(ExpertOverlap::OneFOneB)].blocked = whyNoOverlap(plan);
-    addGroup(out, plan, "expert_overlap", "Expert overlap", choices, moe.expertOverlap,
-        [](Plan &p, ExpertOverlap o) { p.moe.expertOverlap = o; });
+    addChoices(out, plan, row, choices);
 }
 
+/// Without a factor a plan that drops has room for the mean.
 void addRoom(Alternatives &out, const Plan &plan)
 {
-    const std::optional<double> now = plan.moe.capacity();
-    std::set<double> values { 1, 1.25, 1.5, 2 };
-    if (now)
-        values.insert(*now);
-    std::vector<Choice<std::optional<double>>> choices { { std::nullopt, "dropless", "dropless", {} } };
-    for (const double value : values)
-        choices.push_back({ value, plainNumber(value), plainNumber(value) + " × mean", {} });
-    addGroup(out, plan, "capacity_factor", "Room of an expert", choices, now, [](Plan &p, std::optional<double> room) {
-        p.moe.dropless = !room;
-        p.moe.capacityFactor = room;
-    });
+    const KeyRow &row = rowOf(&MoeStrategy::capacityFactor);
+    const KeyValue now = plan.moe.capacity();
+    Plan with = plan;
+    with.moe.capacityFactor = now;
+    addChoices(out, plan, row, choicesOf(row, with), now, [](Plan &p, KeyValue room) { p.moe.dropless = !room; });
 }
 
 } // namespace
@@ -200,8 +185,7 @@ void addExperts(Alternatives &out, const Plan &plan, const ModelSpec *model)
     addPieces(out, plan);
     addOverlaps(out, plan, *model);
     addRoom(out, plan);
-    addGroup(out, plan, "moe_baseline", "Ordering of tokens", choicesOf<MoeBaseline>(), plan.moe.baseline,
-        [](Plan &p, MoeBaseline b) { p.moe.baseline = b; });
+    offer(out, plan, rowOf(&MoeStrategy::baseline));
 }
 
 } // namespace trainyard::detail

@@ -70,7 +70,7 @@ void addServedModel(Alternatives &out, const Plan &plan, const Catalogue &catalo
         choices.insert(choices.begin(),
             { plan.bubbleFill.model, plan.bubbleFill.model,
                 plan.bubbleFill.model.empty() ? "none" : plan.bubbleFill.model, {} });
-    addGroup(out, plan, "fill_model", "Served model", choices, plan.bubbleFill.model,
+    addGroup(out, plan, rowOf(&BubbleFill::model), choices, plan.bubbleFill.model,
         [](Plan &p, const std::string &id) { p.bubbleFill.model = id; });
 }
 
@@ -78,26 +78,18 @@ void addServedModel(Alternatives &out, const Plan &plan, const Catalogue &catalo
 
 void addBubbleFill(Alternatives &out, const Plan &plan, const Catalogue &catalogue, const ModelSpec *model)
 {
-    const BubbleFill &fill = plan.bubbleFill;
-    const std::vector<Choice<bool>> onOff { { false, "false", "off", {} }, { true, "true", "on", {} } };
-    addGroup(out, plan, "bubble_fill", "Prefill in bubbles", onOff, fill.enabled, [&](Plan &p, bool on) {
-        p.bubbleFill.enabled = on;
-        if (on)
+    const KeyRow &enabled = rowOf(&BubbleFill::enabled), &arrivals = rowOf(&BubbleFill::arrivals);
+    addChoices(out, plan, enabled, choicesOf(enabled, plan), [&](Plan &p, KeyValue) {
+        if (p.bubbleFill.enabled)
             fillBlanks(p, catalogue, model);
     });
-    if (!fill.enabled)
+    if (!plan.bubbleFill.enabled)
         return;
     addServedModel(out, plan, catalogue);
-    addGroup(out, plan, "fill_stages", "Served over", numbers({ 1, 2, 4, 8, 16, fill.stages }), fill.stages,
-        [](Plan &p, int n) { p.bubbleFill.stages = n; });
-    std::vector<Choice<Arrivals>> arrivals = choicesOf<Arrivals>();
-    arrivals[std::size_t(Arrivals::Trace)].blocked = fill.trace.empty() ? "no trace file is named" : "";
-    addGroup(out, plan, "fill_arrivals", "Arrivals", arrivals, fill.arrivals,
-        [](Plan &p, Arrivals a) { p.bubbleFill.arrivals = a; });
-    addGroup(out, plan, "fill_chaining", "Chaining", onOff, fill.chaining,
-        [](Plan &p, bool on) { p.bubbleFill.chaining = on; });
-    addGroup(out, plan, "fill_first_token", "First token from decode", onOff, fill.firstTokenFromDecode,
-        [](Plan &p, bool on) { p.bubbleFill.firstTokenFromDecode = on; });
+    offer(out, plan, rowOf(&BubbleFill::stages));
+    Choices ways = choicesOf(arrivals, plan);
+    ways[std::size_t(Arrivals::Trace)].blocked = plan.bubbleFill.trace.empty() ? "no trace file is named" : "";
+    addChoices(out, plan, arrivals, ways);
 }
 
 } // namespace trainyard::detail

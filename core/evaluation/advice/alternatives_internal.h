@@ -4,9 +4,10 @@
 // each leads to. Private to the folder.
 
 #include "core/evaluation/advice/alternatives.h"
-#include "core/facts/plan/enum_names.h"
+#include "core/facts/plan/key_list.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace trainyard::detail {
@@ -21,22 +22,24 @@ template <class Value> struct Choice {
     std::string label;
     std::string blocked;
 };
+/// Values of a key by its row.
+using Choices = std::vector<Choice<KeyValue>>;
 
-/// Adds one group: every choice with the plan that `apply` makes of it.
+/// Adds one group: every choice with the plan that `apply` makes of it. The row tells what it is called.
 template <class Value, class Apply>
-void addGroup(std::vector<Alternative> &out, const Plan &plan, const std::string &group, const std::string &name,
-    const std::vector<Choice<Value>> &choices, const Value &current, Apply apply)
+void addGroup(Alternatives &out, const Plan &plan, const KeyRow &row, const std::vector<Choice<Value>> &choices,
+    const Value &current, Apply apply)
 {
     const auto now = std::ranges::find(choices, current, &Choice<Value>::value);
     for (const Choice<Value> &choice : choices) {
         Alternative a;
-        a.id = group + "=" + choice.key;
-        a.group = group;
+        a.group = row.group();
+        a.id = a.group + "=" + choice.key;
         a.label = choice.label;
         a.isCurrent = choice.value == current;
         a.blockedBecause = a.isCurrent ? std::string {} : choice.blocked;
         if (now != choices.end())
-            a.sentence = name + " " + now->label + " → " + choice.label;
+            a.sentence = std::string(row.key.choice.label) + " " + now->label + " → " + choice.label;
         if (a.blockedBecause.empty()) {
             Plan next = plan;
             if (!a.isCurrent)
@@ -47,13 +50,25 @@ void addGroup(std::vector<Alternative> &out, const Plan &plan, const std::string
     }
 }
 
-/// Every value of an enum, in its order and as people call it.
-template <NamedEnum E> std::vector<Choice<E>> choicesOf(const std::string &blocked = {})
+/// The key takes the value, and what goes with it follows.
+using Follow = std::function<void(Plan &, KeyValue)>;
+void addChoices(Alternatives &out, const Plan &plan, const KeyRow &row, const Choices &choices, KeyValue current,
+    const Follow &follow = {});
+void addChoices(
+    Alternatives &out, const Plan &plan, const KeyRow &row, const Choices &choices, const Follow &follow = {});
+
+/// These values of a key, or those that its row says, with what the row calls them.
+[[nodiscard]] Choices choicesOf(
+    const KeyRow &row, const std::vector<KeyValue> &values, const std::string &blocked = {});
+[[nodiscard]] Choices choicesOf(const KeyRow &row, const Plan &plan, const std::string &blocked = {});
+[[nodiscard]] Choices choicesOf(const KeyRow &row, const std::set<int> &values);
+
+/// All that the row says, unless `blocked` or its own reason stands against it.
+void offer(Alternatives &out, const Plan &plan, const KeyRow &row, const std::string &blocked = {});
+/// Of members, by their rows.
+template <class... Members> void offerAll(Alternatives &out, const Plan &plan, Members... members)
 {
-    std::vector<Choice<E>> choices;
-    for (const EnumName &one : kNamesOf<E>)
-        choices.push_back({ E(choices.size()), one.name, one.label, blocked });
-    return choices;
+    (offer(out, plan, rowOf(members)), ...);
 }
 
 /// 1, 2, 4, … up to `last`.
@@ -65,29 +80,27 @@ template <NamedEnum E> std::vector<Choice<E>> choicesOf(const std::string &block
     return values;
 }
 
-inline std::vector<Choice<int>> numbers(const std::set<int> &values)
-{
-    std::vector<Choice<int>> choices;
-    for (const int value : values)
-        choices.push_back({ value, std::to_string(value), std::to_string(value), {} });
-    return choices;
-}
+/// Switches of which nothing but the row of their key speaks, where they apply and are not there yet.
+void offerRest(Alternatives &out, const Plan &plan, const ModelSpec *model);
+/// Measured stage times are those of one stage and one micro-batch, whatever these say; other values would need other
+/// measurements.
+void blockWhatIsMeasured(Alternatives &out);
 
 /// Connections, sharing, cells, turns, congestion control, all-reduce, local SGD and compression between datacenters.
 /// Only what the plan leaves open: no turns without cells, no exchange without local SGD.
-void addWanStrategies(std::vector<Alternative> &out, const Plan &plan);
+void addWanStrategies(Alternatives &out, const Plan &plan);
 /// Recomputation, states off the GPU, optimizer, compression of what is saved: every switch of the memory ladder that
 /// the plan leaves open. `model` may be null.
-void addMemoryStrategies(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model);
+void addMemoryStrategies(Alternatives &out, const Plan &plan, const ModelSpec *model);
 /// Prefill in the bubbles, and where it is on, model, stages, arrivals and chaining. `model`: the one that is trained,
 /// where known.
-void addBubbleFill(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue, const ModelSpec *model);
+void addBubbleFill(Alternatives &out, const Plan &plan, const Catalogue &catalogue, const ModelSpec *model);
 /// Where activations wait for the backward pass, and where they leave, how much of them and chosen how.
-void addActivationOffload(std::vector<Alternative> &out, const Plan &plan);
+void addActivationOffload(Alternatives &out, const Plan &plan);
 /// How unequal GPUs share work, states and layers, and the order of their accumulation; nothing where GPUs are equal
 /// and the plan says nothing of it.
-void addMixedGpus(std::vector<Alternative> &out, const Plan &plan);
+void addMixedGpus(Alternatives &out, const Plan &plan);
 /// Where experts lie, how tokens travel to them, and what runs beside that; nothing where the model has none.
-void addExperts(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model);
+void addExperts(Alternatives &out, const Plan &plan, const ModelSpec *model);
 
 } // namespace trainyard::detail

@@ -16,41 +16,40 @@ std::string percent(double share)
     return text.back() == '0' ? whole + " %" : whole + "." + text.back() + " %";
 }
 
-void addFraction(std::vector<Alternative> &out, const Plan &plan)
+void addFraction(Alternatives &out, const Plan &plan)
 {
-    std::set<double> values { 0.25, 0.5, 0.75, 1 };
-    if (plan.memory.offloadFraction)
-        values.insert(*plan.memory.offloadFraction);
-    std::vector<Choice<Auto<double>>> choices { { std::nullopt, "auto", "auto", {} } };
-    for (const double v : values)
-        choices.push_back({ v, std::to_string(v), percent(v), {} });
-    addGroup(out, plan, "offload_fraction", "Offloaded share", choices, plan.memory.offloadFraction,
-        [](Plan &p, Auto<double> share) { p.memory.offloadFraction = share; });
+    const KeyRow &row = rowOf(&MemoryStrategy::offloadFraction);
+    Choices choices = choicesOf(row, plan);
+    for (Choice<KeyValue> &c : choices)
+        if (c.value) {
+            c.key = std::to_string(*c.value);
+            c.label = percent(*c.value);
+        }
+    addChoices(out, plan, row, choices);
 }
 
 } // namespace
 
-void addActivationOffload(std::vector<Alternative> &out, const Plan &plan)
+void addActivationOffload(Alternatives &out, const Plan &plan)
 {
-    const std::string noDrives =
-        allHaveDrives(plan.cluster) ? "" : "not every pool of GPUs has drives; a pool's editor on the map adds them";
-    std::vector<Choice<ActivationOffload>> targets = choicesOf<ActivationOffload>();
-    targets[std::size_t(ActivationOffload::Ssd)].blocked = noDrives;
-    addGroup(out, plan, "activation_offload", "Activation offload", targets, plan.memory.activationOffload,
-        [](Plan &p, ActivationOffload target) { p.memory.activationOffload = target; });
+    const KeyRow &where = rowOf(&MemoryStrategy::activationOffload), &how = rowOf(&MemoryStrategy::offloadPolicy);
+    Choices targets = choicesOf(where, plan);
+    if (!allHaveDrives(plan.cluster))
+        targets[std::size_t(ActivationOffload::Ssd)].blocked =
+            "not every pool of GPUs has drives; a pool's editor on the map adds them";
+    addChoices(out, plan, where, targets);
     if (plan.memory.activationOffload == ActivationOffload::None)
         return;
     if (plan.memory.offloadPolicy == OffloadPolicy::SsdTrain
         || plan.memory.offloadPolicy == OffloadPolicy::Memo) // the others go by room
         addFraction(out, plan);
-    std::vector<Choice<OffloadPolicy>> policies = choicesOf<OffloadPolicy>();
-    for (Choice<OffloadPolicy> &policy : policies) {
+    Choices policies = choicesOf(how, plan);
+    for (Choice<KeyValue> &policy : policies) {
         Plan with = plan;
-        with.memory.offloadPolicy = policy.value;
+        how.set(with, policy.value);
         policy.blocked = whyPolicyRests(with);
     }
-    addGroup(out, plan, "offload_policy", "What is offloaded", policies, plan.memory.offloadPolicy,
-        [](Plan &p, OffloadPolicy policy) { p.memory.offloadPolicy = policy; });
+    addChoices(out, plan, how, policies);
 }
 
 } // namespace trainyard::detail

@@ -14,28 +14,36 @@ namespace {
 
 template <class Owner> class Lister {
 public:
-    Lister(std::vector<KeyRow> &rows, std::string path, std::vector<bool (*)(const Plan &)> conditions)
+    /// `at`: in the standard plan; nullptr: in a list.
+    Lister(std::vector<KeyRow> &rows, std::string path, std::vector<bool (*)(const Plan &)> conditions, const Owner *at)
         : m_rows(rows)
         , m_path(std::move(path))
         , m_conditions(std::move(conditions))
+        , m_at(at)
     {
     }
 
-    template <class T> void value(T Owner::*member, const Key &key) { add<T>(key, m_default.*member); }
-    template <class T> void automatic(std::optional<T> Owner::*, const Key &key)
+    template <class T> void value(T Owner::*member, const Key &key)
     {
-        KeyRow &row = add<T>(key, {});
+        add<T>(key, m_default.*member, m_at ? &(m_at->*member) : nullptr);
+    }
+    template <class T> void automatic(std::optional<T> Owner::*member, const Key &key)
+    {
+        KeyRow &row = add<std::optional<T>>(key, {}, m_at ? &(m_at->*member) : nullptr);
         row.standard = "auto";
         row.isAutomatic = true;
+        row.mayBeMissing = false;
     }
-    template <class T> void perStage(std::vector<T> Owner::*, const Key &key)
+    template <class T> void perStage(std::vector<T> Owner::*member, const Key &key)
     {
-        add<T>(key, {}).standard = key.otherwise;
+        KeyRow &row = add<T>(key, {}, nullptr);
+        row.standard = key.otherwise;
+        locate(row, m_at ? &(m_at->*member) : nullptr);
     }
     template <class T> void byGpu(std::map<std::string, T> Owner::*, const Key &key)
     {
         row(key, KeyKind::Section);
-        inside<T>(key, "");
+        inside<T>(key, "", nullptr);
     }
     template <class T> void byMicroBatch(T Owner::*, const Key &key) { row(key, KeyKind::Other); }
     void gpu(const Key &key) { row(key, KeyKind::Other); }
@@ -46,7 +54,7 @@ public:
     void stack(const Key &key)
     {
         row(key, KeyKind::Other).standard = Stack().name;
-        inside<Stack>(key, "");
+        inside<Stack>(key, "", m_at ? &m_at->stack : nullptr);
     }
 
 private:
@@ -59,17 +67,40 @@ private:
         return row;
     }
 
-    template <class T> void inside(const Key &key, const char *index)
+    template <class T> void inside(const Key &key, const char *index, const T *at)
     {
-        Lister<T> lister(m_rows, m_path + key.name + index + ".", m_rows.back().conditions);
+        Lister<T> lister(m_rows, m_path + key.name + index + ".", m_rows.back().conditions, at);
         describe(lister, keys::Of<T> {});
     }
 
-    template <class T> KeyRow &add(const Key &key, const T &standard)
+    template <class T> static void locate(KeyRow &row, const T *at)
+    {
+        if (!at)
+            return;
+        row.offset = reinterpret_cast<const char *>(at) - reinterpret_cast<const char *>(&standardPlan());
+        if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+            row.read = [](const void *member) { return KeyValue(double(*static_cast<const T *>(member))); };
+            row.write = [](void *member, KeyValue value) { *static_cast<T *>(member) = static_cast<T>(value.value()); };
+        } else if constexpr (kIsOptional<T>) {
+            using Inner = typename T::value_type;
+            if constexpr (std::is_arithmetic_v<Inner> || std::is_enum_v<Inner>) {
+                row.read = [](const void *member) {
+                    const T &now = *static_cast<const T *>(member);
+                    return now ? KeyValue(double(*now)) : KeyValue();
+                };
+                row.write = [](void *member, KeyValue value) {
+                    *static_cast<T *>(member) = value ? T(static_cast<Inner>(*value)) : T();
+                };
+            }
+        }
+    }
+
+    template <class T> KeyRow &add(const Key &key, const T &standard, const T *at)
     {
         if constexpr (kIsOptional<T>) {
             const std::size_t place = m_rows.size();
-            add<typename T::value_type>(key, {});
+            add<typename T::value_type>(key, {}, nullptr);
+            locate(m_rows[place], at);
             m_rows[place].standard = key.otherwise;
             m_rows[place].mayBeMissing = true;
             return m_rows[place];
@@ -77,26 +108,31 @@ private:
             const std::size_t place = m_rows.size();
             row(key, KeyKind::List);
             if constexpr (kIsSection<typename T::value_type>)
-                inside<typename T::value_type>(key, "[]");
+                inside<typename T::value_type>(key, "[]", nullptr);
+            locate(m_rows[place], at);
             return m_rows[place];
         } else if constexpr (kIsSection<T>) {
             const std::size_t place = m_rows.size();
             row(key, KeyKind::Section);
-            inside<T>(key, "");
+            inside<T>(key, "", at);
             return m_rows[place];
         } else if constexpr (std::is_enum_v<T>) {
             KeyRow &made = row(key, KeyKind::Choice);
             made.choices = namesInFile(kNamesOf<T>);
+            made.names = kNamesOf<T>;
             made.standard = toString(standard);
+            locate(made, at);
             return made;
         } else if constexpr (std::is_same_v<T, std::string>) {
             KeyRow &made = row(key, KeyKind::Text);
             made.standard = *key.otherwise ? key.otherwise : standard;
+            locate(made, at);
             return made;
         } else {
             constexpr bool isFlag = std::is_same_v<T, bool>;
             KeyRow &made = row(key, isFlag ? KeyKind::Flag : std::is_integral_v<T> ? KeyKind::Whole : KeyKind::Number);
             made.standard = isFlag ? (standard ? "true" : "false") : plainNumber(double(standard));
+            locate(made, at);
             return made;
         }
     }
@@ -104,40 +140,8 @@ private:
     std::vector<KeyRow> &m_rows;
     std::string m_path;
     std::vector<bool (*)(const Plan &)> m_conditions;
+    const Owner *m_at;
     Owner m_default {};
-};
-
-/// Calls `f` with the member at a path, where it is a number.
-template <class Owner, class F> struct NumberFinder : keys::PlainValues {
-    Owner &owner;
-    std::string_view path;
-    F &f;
-
-    NumberFinder(Owner &where, std::string_view key, F &call)
-        : owner(where)
-        , path(key)
-        , f(call)
-    {
-    }
-
-    template <class T, class S> void value(T S::*member, const Key &key)
-    {
-        const std::string_view head = path.substr(0, path.find('.'));
-        if (head != key.name)
-            return;
-        if constexpr (kIsSection<T>) {
-            if (head.size() < path.size()) {
-                NumberFinder<std::conditional_t<std::is_const_v<Owner>, const T, T>, F> inner(
-                    owner.*member, path.substr(head.size() + 1), f);
-                describe(inner, keys::Of<T> {});
-            }
-        } else if constexpr (
-            std::is_arithmetic_v<
-                T> || std::is_same_v<T, std::optional<double>> || std::is_same_v<T, std::optional<int>>) {
-            f(owner.*member);
-        }
-    }
-    template <class T, class S> void automatic(std::optional<T> S::*member, const Key &key) { value(member, key); }
 };
 
 template <class Owner> struct TrainingDiffer : keys::PlainValues {
@@ -175,10 +179,17 @@ template <class Owner> struct TrainingDiffer : keys::PlainValues {
     template <class T> void automatic(std::optional<T> Owner::*, const Key &) { }
 };
 
+/// nullptr where there is no number there.
+const KeyRow *numberRow(std::string_view path)
+{
+    const auto found = std::ranges::find(planKeys(), path, &KeyRow::path);
+    return found == planKeys().end() || !found->read || found->kind == KeyKind::Choice ? nullptr : &*found;
+}
+
 std::vector<KeyRow> listKeys()
 {
     std::vector<KeyRow> rows;
-    Lister<Plan> lister(rows, "", {});
+    Lister<Plan> lister(rows, "", {}, &standardPlan());
     describe(lister, keys::Of<Plan> {});
     return rows;
 }
@@ -188,6 +199,50 @@ std::vector<KeyRow> listKeys()
 bool KeyRow::applies(const Plan &plan) const
 {
     return std::ranges::all_of(conditions, [&](auto holds) { return holds(plan); });
+}
+
+std::string KeyRow::fileText(KeyValue value) const
+{
+    if (!value)
+        return key.choice.none;
+    if (kind == KeyKind::Flag)
+        return *value != 0 ? "true" : "false";
+    return names.empty() ? plainNumber(*value) : names[std::size_t(*value)].name;
+}
+
+std::string KeyRow::shownText(KeyValue value) const
+{
+    if (!value)
+        return key.choice.noneShown;
+    if (kind == KeyKind::Flag)
+        return *value != 0 ? "on" : "off";
+    if (!names.empty())
+        return names[std::size_t(*value)].label;
+    const std::string_view unit = key.choice.unit;
+    return plainNumber(*value) + std::string(unit.substr(0, unit.size() - (*value == 1 && unit.ends_with('s'))));
+}
+
+std::vector<KeyValue> KeyRow::values(std::span<const double> worth) const
+{
+    std::vector<KeyValue> all;
+    if (isAutomatic || mayBeMissing)
+        all.emplace_back();
+    all.insert(all.end(), worth.begin(), worth.end());
+    if (kind == KeyKind::Flag || kind == KeyKind::Choice)
+        for (std::size_t i = 0; i < (names.empty() ? 2 : names.size()); ++i)
+            all.emplace_back(double(i));
+    return all;
+}
+
+std::vector<KeyValue> KeyRow::values(const Plan &plan, std::span<const double> worth) const
+{
+    std::vector<KeyValue> all = values(worth);
+    const KeyValue own = value(plan);
+    const bool falls = worth.size() > 1 && worth.front() > worth.back();
+    if (std::ranges::find(all, own) == all.end())
+        all.insert(
+            std::ranges::find_if(all, [&](KeyValue one) { return one && (falls ? one < own : one > own); }), own);
+    return all;
 }
 
 const std::vector<KeyRow> &planKeys()
@@ -204,6 +259,22 @@ const KeyRow &planKey(std::string_view path)
     return *found;
 }
 
+const Plan &standardPlan()
+{
+    static const Plan plan;
+    return plan;
+}
+
+const KeyRow &keyAt(std::ptrdiff_t offset)
+{
+    const auto &rows = planKeys();
+    const auto found =
+        std::find_if(rows.rbegin(), rows.rend(), [&](const KeyRow &row) { return row.offset == offset; });
+    if (found == rows.rend())
+        throw std::logic_error("no row of the plan's keys is about this member");
+    return *found;
+}
+
 std::string sentenceOf(const Key &key)
 {
     std::string text = key.doc;
@@ -216,23 +287,14 @@ std::string sentenceOf(const Key &key)
 
 std::optional<double> numberAt(const Plan &plan, std::string_view path)
 {
-    std::optional<double> number;
-    const auto read = [&](const auto &member) { number = member; };
-    NumberFinder finder(plan, path, read);
-    describe(finder, keys::Of<Plan> {});
-    return number;
+    const KeyRow *row = numberRow(path);
+    return row ? row->value(plan) : std::nullopt;
 }
 
 void setNumberAt(Plan &plan, std::string_view path, std::optional<double> number)
 {
-    const auto write = [&]<class T>(T &member) {
-        if constexpr (kIsOptional<T>)
-            member = number ? T(static_cast<typename T::value_type>(*number)) : std::nullopt;
-        else
-            member = static_cast<T>(number.value());
-    };
-    NumberFinder finder(plan, path, write);
-    describe(finder, keys::Of<Plan> {});
+    if (const KeyRow *row = numberRow(path))
+        row->set(plan, number);
 }
 
 bool changesTraining(const Plan &from, const Plan &to)

@@ -18,8 +18,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <span>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,7 +26,7 @@ namespace trainyard {
 
 class PartAxes {
 public:
-    PartAxes(const SearchSpace &space, std::span<const std::string_view> ignoredKeys)
+    PartAxes(const SearchSpace &space, const std::vector<std::string> &ignoredKeys)
     {
         const auto isIgnored = [&](const std::string &key) {
             return std::ranges::find(ignoredKeys, key) != ignoredKeys.end();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/planner/score/score_axes.h"
 
+#include "core/facts/plan/key_list.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -18,48 +20,57 @@ constexpr unsigned bits(std::initializer_list<Part> parts)
 }
 
 constexpr unsigned kEvery = (1u << kParts) - 1;
-constexpr const char *kZeroStage = "parallelism.zero_stage", *kRecompute = "memory.recompute",
-                     *kRecomputeLayers = "memory.recompute_layers";
 
 struct KnownKey {
-    const char *key;
+    std::string key;
     unsigned parts;
 };
 using enum Part;
-constexpr KnownKey kKnown[] = {
-    { "parallelism.tensor", bits({ Shape, Places, Held, Kept, Ends, Work }) },
-    { "parallelism.context", bits({ Shape, Places, Held, Kept, Ends, Work }) },
-    { "parallelism.expert", bits({ Shape, Places, Held, Kept, Ends, Work }) },
-    { "parallelism.expert_tensor", bits({ Shape, Places, Held, Kept, Ends, Work }) },
-    { "parallelism.pipeline", bits({ Shape, Places, Order, Held, Kept, Ends, Work }) },
-    { "parallelism.data", bits({ Shape, Batch, Places }) }, // the others go by the places
-    { "parallelism.virtual_pipeline", bits({ Shape, Order, Held, Kept, Ends, Work }) },
-    { "schedule", bits({ Shape, Order, Held, Kept, Ends, Work }) },
-    { "workload.micro_batch", bits({ Batch, Held, Kept, Work }) }, // Places go by how many there are
-    { "workload.global_batch", bits({ Batch }) },
-    { kRecompute, bits({ Kept, Work }) },
-    { kRecomputeLayers, bits({ Order, Kept, Work }) },
-    { "placement.layers", bits({ Shape, Order }) }, // the others go by the order
-    { "moe.dispatch", bits({ Held, Kept, Ends, Work }) },
-    { "moe.shared_expert_overlap", bits({ Held, Kept, Ends, Work }) },
-    { kZeroStage, bits({ Held, Kept, Ends }) }, // Work goes by what is exchanged in it
-    { "parallelism.sequence_parallel", bits({ Held, Kept, Work }) },
-};
+
+template <class Owner, class T> KnownKey of(T Owner::*member, std::initializer_list<Part> parts)
+{
+    return { rowOf(member).path, bits(parts) };
+}
+
+const std::vector<KnownKey> &knownKeys()
+{
+    static const std::vector<KnownKey> kKnown {
+        of(&Parallelism::tensor, { Shape, Places, Held, Kept, Ends, Work }),
+        of(&Parallelism::context, { Shape, Places, Held, Kept, Ends, Work }),
+        of(&Parallelism::expert, { Shape, Places, Held, Kept, Ends, Work }),
+        of(&Parallelism::expertTensor, { Shape, Places, Held, Kept, Ends, Work }),
+        of(&Parallelism::pipeline, { Shape, Places, Order, Held, Kept, Ends, Work }),
+        of(&Parallelism::data, { Shape, Batch, Places }), // the others go by the places
+        of(&Parallelism::virtualPipeline, { Shape, Order, Held, Kept, Ends, Work }),
+        of(&Plan::schedule, { Shape, Order, Held, Kept, Ends, Work }),
+        of(&WorkloadSpec::microBatch, { Batch, Held, Kept, Work }), // Places go by how many there are
+        of(&WorkloadSpec::globalBatch, { Batch }),
+        of(&MemoryStrategy::recompute, { Kept, Work }),
+        of(&MemoryStrategy::recomputeLayers, { Order, Kept, Work }),
+        of(&Placement::layers, { Shape, Order }), // the others go by the order
+        of(&MoeStrategy::dispatch, { Held, Kept, Ends, Work }),
+        of(&MoeStrategy::sharedExpertOverlap, { Held, Kept, Ends, Work }),
+        of(&Parallelism::zeroStage, { Held, Kept, Ends }), // Work goes by what is exchanged in it
+        of(&Parallelism::sequenceParallel, { Held, Kept, Work }),
+    };
+    return kKnown;
+}
 
 /// Which of two orders is taken then goes by recomputation too.
 bool mayPair(const SearchSpace &space)
 {
     return space.base()->moe.expertOverlap != ExpertOverlap::None
-        || std::ranges::any_of(space.axes(),
-            [](const Axis &axis) { return std::ranges::find(axis.keys, "moe.expert_overlap") != axis.keys.end(); });
+        || std::ranges::any_of(space.axes(), [path = rowOf(&MoeStrategy::expertOverlap).path](const Axis &axis) {
+               return std::ranges::find(axis.keys, path) != axis.keys.end();
+           });
 }
 
 unsigned partsOf(const std::string &key, bool pairs)
 {
-    if (key == kRecompute && pairs)
+    if (pairs && key == rowOf(&MemoryStrategy::recompute).path)
         return kEvery;
-    const auto *known = std::ranges::find(kKnown, key, &KnownKey::key);
-    return known == std::end(kKnown) ? kEvery : known->parts;
+    const auto known = std::ranges::find(knownKeys(), key, &KnownKey::key);
+    return known == knownKeys().end() ? kEvery : known->parts;
 }
 
 /// What a part sees of an axis that it hardly looks at.
@@ -74,9 +85,10 @@ const std::vector<Hardly> &hardlySeen()
 {
     static const std::vector<Hardly> kAll {
         // Micro-batches see of ZeRO only that weights are gathered for them.
-        { Kept, { kZeroStage }, [](const Plan &plan) { return plan.parallelism.zeroStage < 3 ? 0 : 1; } },
+        { Kept, pathsOf(&Parallelism::zeroStage),
+            [](const Plan &plan) { return plan.parallelism.zeroStage < 3 ? 0 : 1; } },
         // Where only some layers of a stage are recomputed, stages that are alike else may not be.
-        { Order, { kRecompute, kRecomputeLayers },
+        { Order, pathsOf(&MemoryStrategy::recompute, &MemoryStrategy::recomputeLayers),
             [](const Plan &plan) { return plan.memory.recomputeLayers ? 1 : 0; } },
     };
     return kAll;

@@ -19,7 +19,7 @@ class UniformKeys {
 public:
     explicit UniformKeys(const SearchSpace &space)
         : m_axes(space)
-        , m_frameAxes(space, UniformFrame::kIgnored)
+        , m_frameAxes(space, UniformFrame::ignoredKeys())
         , m_isSimple(m_axes.isNumbered() && isSimple(*space.base()))
         , m_mayShareTimes(m_axes.mayShare({ Part::Places, Part::Order, Part::Work, Part::Ends }))
         , m_mayShareFills(m_axes.mayShare({ Part::Places, Part::Order, Part::Held, Part::Kept }))

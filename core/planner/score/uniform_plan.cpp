@@ -3,6 +3,7 @@
 
 #include "core/engine/schedule/traits.h"
 #include "core/engine/timeline/graph_builder.h"
+#include "core/facts/plan/key_list.h"
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/cost/wan/wan_traffic.h"
 #include "core/iteration/iteration_costs/iteration_costs.h"
@@ -16,20 +17,38 @@
 
 namespace trainyard {
 
-const std::array<bool (*)(const Plan &), 8> kNeverPlain {
-    [](const Plan &plan) {
-        const ScheduleTraits &schedule = traitsOf(plan);
-        return schedule.orderedBy() != OrderedBy::Shape || schedule.room != RoomUse::None || schedule.copies() > 1
-            || schedule.isSliced();
-    },
-    [](const Plan &plan) { return activationsLeaveTo(plan.memory) != ActivationOffload::None; },
-    [](const Plan &plan) { return plan.memory.optimizerOffload != OptimizerOffload::None; },
-    [](const Plan &plan) { return plan.memory.parameterOffload != ParameterOffload::None; },
-    [](const Plan &plan) { return plan.heterogeneity.isLayered(); },
-    [](const Plan &plan) { return sharesOut(plan); },
-    [](const Plan &plan) { return plan.wan.sharing != WanSharing::Spatial; },
-    [](const Plan &plan) { return plan.bubbleFill.enabled; },
-};
+namespace {
+
+std::vector<std::function<bool(const Plan &)>> listNeverPlain()
+{
+    std::vector<std::function<bool(const Plan &)>> all {
+        [](const Plan &plan) {
+            const ScheduleTraits &schedule = traitsOf(plan);
+            return schedule.orderedBy() != OrderedBy::Shape || schedule.room != RoomUse::None || schedule.copies() > 1
+                || schedule.isSliced();
+        },
+        [](const Plan &plan) { return activationsLeaveTo(plan.memory) != ActivationOffload::None; },
+        [](const Plan &plan) { return sharesOut(plan); },
+    };
+    for (const KeyRow &row : planKeys())
+        if (row.key.hasOwnWork)
+            all.emplace_back(
+                [&row, standard = row.value(standardPlan())](const Plan &plan) { return row.value(plan) != standard; });
+    return all;
+}
+
+} // namespace
+
+const std::vector<std::function<bool(const Plan &)>> &neverPlain()
+{
+    static const std::vector<std::function<bool(const Plan &)>> all = listNeverPlain();
+    return all;
+}
+
+std::vector<std::string> UniformFrame::ignoredKeys()
+{
+    return pathsOf(&Parallelism::zeroStage, &Parallelism::sequenceParallel, &MemoryStrategy::recompute);
+}
 
 namespace {
 
@@ -38,7 +57,7 @@ bool mayBePlain(const Workload &workload)
     const Plan &plan = *workload.plan;
     return workload.source.hasLayers && workload.source.hasMemory && workload.source.measured.empty()
         && workload.source.inFlight.empty() && !workload.calibrated
-        && std::ranges::none_of(kNeverPlain, [&](const auto isNot) { return isNot(plan); });
+        && std::ranges::none_of(neverPlain(), [&](const auto &isNot) { return isNot(plan); });
 }
 
 /// Pipelines differ in their number of micro-batches alone, and no stage in where it lies.

@@ -14,13 +14,15 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace trainyard {
 
-/// What keeps a plan from being plain, whatever its model and places: a group of keys each.
-extern const std::array<bool (*)(const Plan &), 8> kNeverPlain;
+/// What keeps a plan from being plain, whatever its model and places: one of the groups of keys told here, or a key of
+/// whose row that is told (Key::hasOwnWork), which then has another value than its default.
+[[nodiscard]] const std::vector<std::function<bool(const Plan &)>> &neverPlain();
 
 struct UniformFrame {
     bool isUniform = false;
@@ -43,9 +45,8 @@ struct UniformFrame {
     /// of all that the topology depends on but the number of micro-batches
     std::uint64_t familyPrint = 0;
 
-    /// What a frame does not depend on beside `inRuns`; with PartAxes.
-    static constexpr std::array<std::string_view, 3> kIgnored { "parallelism.zero_stage",
-        "parallelism.sequence_parallel", "memory.recompute" };
+    /// Keys that a frame does not depend on, beside `inRuns`; with PartAxes.
+    [[nodiscard]] static std::vector<std::string> ignoredKeys();
 };
 
 /// Places the plan of a resolved workload, whose layout it leaves as it is. `inRuns`: shards are exchanged so.

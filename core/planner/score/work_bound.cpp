@@ -3,6 +3,7 @@
 
 #include "core/engine/schedule/traits.h"
 #include "core/facts/plan/jobs.h"
+#include "core/facts/plan/key_list.h"
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
@@ -11,18 +12,19 @@
 #include "core/planner/score/parts.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
 namespace trainyard {
 
 namespace {
 
 /// What times of layers do not depend on.
-constexpr std::array<std::string_view, 8> kIgnored { "parallelism.data", "parallelism.pipeline", "placement.mode",
-    "placement.stages", "placement.layers", "heterogeneity.compute", "heterogeneity.layers", "heterogeneity.state" };
+std::vector<std::string> ignoredKeys()
+{
+    return pathsOf(&Parallelism::data, &Parallelism::pipeline, &Placement::mode, &Placement::stages, &Placement::layers,
+        &Heterogeneity::compute, &Heterogeneity::layers, &Heterogeneity::state);
+}
 
 bool isKnown(const Plan &plan)
 {
@@ -61,7 +63,7 @@ int leastGpusOf(const Plan &plan)
 WorkBound::WorkBound(const SearchSpace &space, const Catalogue &catalogue)
     : m_space(space)
     , m_catalogue(catalogue)
-    , m_axes(space, kIgnored)
+    , m_axes(space, ignoredKeys())
 {
 }
 

@@ -24,7 +24,7 @@ BatchTier::BatchTier(const SearchSpace &space, const Catalogue &catalogue, std::
     m_isRetired |= hasJobs(*space.base());
     if (m_isRetired)
         return;
-    for (const auto hinders : kNeverPlain) {
+    for (const auto &hinders : neverPlain()) {
         Hindrance hindrance { -1, { hinders(*space.base()) } };
         for (std::size_t a = 0; a < space.axes().size() && hindrance.axis < 0; ++a) {
             std::vector<bool> at;

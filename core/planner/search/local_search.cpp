@@ -6,9 +6,10 @@
 
 #include "core/evaluation/memory_fit/fit.h"
 #include "core/evaluation/selection/selection.h"
+#include "core/planner/space/axes_pools.h"
+#include "core/planner/space/key_axis.h"
 
 #include <algorithm>
-#include <array>
 #include <random>
 #include <set>
 #include <tuple>
@@ -20,10 +21,8 @@ namespace {
 constexpr std::size_t kSample = 4'000; // candidates drawn and scored to begin with
 constexpr std::size_t kSampleWithoutTables = 200, kMostOfGrid = 600,
                       kPairsWithoutTables = 600; // where a score costs a placement
-constexpr std::array kSmall { "kinds", "tensor", "pipeline", "micro_batch", "data" };
 constexpr std::size_t kFewReplicas = 2, kSmallest = 64,
                       kSmallStarts = 16; // numbers of replicas, and plans, that are tried among small ones
-constexpr std::array kGrid { "micro_batch", "tensor", "pipeline", "kinds", "data" };
 constexpr std::size_t kMostStepPairs = 4'000; // of steps along two axes
 constexpr std::size_t kSingles = 24, kPairs = 64, kStarts = 64; // of the most promising that are simulated
 /// Restarts after which it ends, unless seconds were given: so many, and more where there are more steps along two axes
@@ -222,12 +221,14 @@ private:
     void startSmall()
     {
         std::vector<Candidate> grid { m_hunt.space().baseCandidate() };
-        for (const char *id : kSmall) {
-            const int axis = m_hunt.space().axis(id);
+        const int data = axisOf(m_hunt.space(), &Parallelism::data);
+        for (const int axis : { m_hunt.space().axis(kKindsAxis), axisOf(m_hunt.space(), &Parallelism::tensor),
+                 axisOf(m_hunt.space(), &Parallelism::pipeline), axisOf(m_hunt.space(), &WorkloadSpec::microBatch),
+                 data }) {
             if (axis < 0)
                 continue;
             const std::size_t values = m_axes[std::size_t(axis)].values.size();
-            const std::size_t count = std::string_view(id) == "data" ? std::min(kFewReplicas, values) : values;
+            const std::size_t count = axis == data ? std::min(kFewReplicas, values) : values;
             std::vector<Candidate> wider;
             for (const Candidate &one : grid)
                 for (std::uint16_t value = 0; value < count; ++value) {
@@ -264,8 +265,9 @@ private:
     void startOnGrid()
     {
         std::vector<Candidate> grid { m_hunt.space().baseCandidate() };
-        for (const char *id : kGrid) {
-            const int axis = m_hunt.space().axis(id);
+        for (const int axis : { axisOf(m_hunt.space(), &WorkloadSpec::microBatch),
+                 axisOf(m_hunt.space(), &Parallelism::tensor), axisOf(m_hunt.space(), &Parallelism::pipeline),
+                 m_hunt.space().axis(kKindsAxis), axisOf(m_hunt.space(), &Parallelism::data) }) {
             if (axis < 0 || grid.size() * m_axes[std::size_t(axis)].values.size() > kMostOfGrid)
                 continue;
             std::vector<Candidate> wider;
@@ -358,7 +360,7 @@ private:
         const KnownCandidate *own = m_hunt.verdict(m_hunt.baseNumber());
         if (own && own->state == RowState::Infeasible)
             propose(fitModel(plan, m_hunt.catalogue(), m_hunt.workspace(), m_hunt.stop()).plan);
-        if (plan->cluster.datacenters.size() > 1 && m_hunt.space().axis("placement") >= 0)
+        if (plan->cluster.datacenters.size() > 1 && axisOf(m_hunt.space(), &Placement::mode) >= 0)
             if (const auto ranked = selectDatacenters(plan, m_hunt.catalogue(), m_hunt.workspace(), m_hunt.stop()))
                 for (const int option : { ranked->bestThroughput, ranked->bestCost })
                     if (option >= 0)

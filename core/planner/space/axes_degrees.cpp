@@ -28,8 +28,7 @@ void addTensor(AxisList &axes, const Scope &scope)
     for (const int t : powersOfTwo(std::clamp(scope.largestNode, 8, kMostTensor)))
         if (scope.model->heads % t == 0 && canHoldGroup(scope.plan.cluster, t))
             values.insert(t);
-    axes.addNumbers("tensor", "parallelism.tensor", "Tensor parallel", values, scope.plan.parallelism.tensor,
-        [](Plan &p, int t) { p.parallelism.tensor = t; });
+    axes.addNumbers(rowOf(&Parallelism::tensor), values);
 }
 
 /// Divisors of the layers, powers of two (the ends then have fewer), within layers and GPUs; on unequal GPUs also
@@ -45,8 +44,7 @@ void addPipeline(AxisList &axes, const Scope &scope)
         for (int p = 1; p <= std::min(most, kMostOfGroups); ++p)
             if (groups % p == 0)
                 values.insert(p);
-    axes.addNumbers("pipeline", "parallelism.pipeline", "Pipeline stages", values, scope.plan.parallelism.pipeline,
-        [](Plan &p, int stages) { p.parallelism.pipeline = stages; });
+    axes.addNumbers(rowOf(&Parallelism::pipeline), values);
 }
 
 void addContext(AxisList &axes, const Scope &scope)
@@ -56,8 +54,7 @@ void addContext(AxisList &axes, const Scope &scope)
     for (const int c : powersOfTwo(kMostContext))
         if (tokens % (2 * c) == 0 && tokens / c >= kLeastTokensOfContextRank)
             values.insert(c);
-    axes.addNumbers("context", "parallelism.context", "Context parallel", values, scope.plan.parallelism.context,
-        [](Plan &p, int c) { p.parallelism.context = c; });
+    axes.addNumbers(rowOf(&Parallelism::context), values);
 }
 
 void addExperts(AxisList &axes, const Scope &scope)
@@ -69,10 +66,8 @@ void addExperts(AxisList &axes, const Scope &scope)
     for (const int t : powersOfTwo(8))
         if (scope.model->expertFfn % t == 0)
             tensors.insert(t);
-    axes.addNumbers("expert", "parallelism.expert", "Expert parallel", experts, scope.plan.parallelism.expert,
-        [](Plan &p, int e) { p.parallelism.expert = e; });
-    axes.addNumbers("expert_tensor", "parallelism.expert_tensor", "Tensor parallel in experts", tensors,
-        scope.plan.parallelism.expertTensor, [](Plan &p, int t) { p.parallelism.expertTensor = t; });
+    axes.addNumbers(rowOf(&Parallelism::expert), experts);
+    axes.addNumbers(rowOf(&Parallelism::expertTensor), tensors);
 }
 
 /// As many as there is room for, or powers of two and three times those: whatever is asked for, so that an answer with
@@ -93,30 +88,25 @@ void addData(AxisList &axes, const Scope &scope)
                 counts.insert(value);
     if (scope.plan.parallelism.data)
         counts.insert(*scope.plan.parallelism.data);
-    std::vector<Auto<int>> values(counts.begin(), counts.end());
+    std::vector<KeyValue> values(counts.begin(), counts.end());
     values.emplace_back();
-    axes.add(
-        "data", { "parallelism.data" }, "Data parallel", values, scope.plan.parallelism.data,
-        [](Plan &p, const Auto<int> &d) { p.parallelism.data = d; },
-        [](const Auto<int> &d) { return d ? std::to_string(*d) : std::string("auto"); });
+    axes.addValues(rowOf(&Parallelism::data), std::move(values));
 }
 
-void addVirtual(AxisList &axes, const Scope &scope)
+/// A few that the row says.
+void addListed(AxisList &axes, const KeyRow &row)
 {
-    axes.addNumbers("virtual_pipeline", "parallelism.virtual_pipeline", "Virtual stages", { 1, 2, 3, 4, 6, 8 },
-        scope.plan.parallelism.virtualPipeline, [](Plan &p, int v) { p.parallelism.virtualPipeline = v; });
+    const std::span<const double> values = row.key.choice.values;
+    axes.addNumbers(row, { values.begin(), values.end() });
 }
 
 /// On wherever there is a tensor group, unless the plan says otherwise; or off.
 void addSequenceParallel(AxisList &axes, const Scope &scope)
 {
-    using Value = std::optional<bool>;
-    const Value now = scope.plan.parallelism.sequenceParallel;
-    axes.add(
-        "sequence_parallel", { "parallelism.sequence_parallel" }, "Sequence parallel",
-        now ? std::vector<Value> { !*now, now } : std::vector<Value> { false, now }, now,
-        [](Plan &p, const Value &on) { p.parallelism.sequenceParallel = on; },
-        [](const Value &on) { return std::string(on.value_or(true) ? "on" : "off"); });
+    const KeyRow &row = rowOf(&Parallelism::sequenceParallel);
+    const KeyValue now = row.value(scope.plan);
+    axes.addValues(row, now ? std::vector<KeyValue> { 1 - *now, now } : std::vector<KeyValue> { 0, now },
+        [](const KeyRow &of, KeyValue on) { return of.shownText(on.value_or(1)); });
 }
 
 } // namespace
@@ -133,10 +123,9 @@ void addDegreeAxes(AxisList &axes, const Scope &scope)
     addData(axes, scope);
     if (!scope.hasLayers)
         return;
-    addVirtual(axes, scope);
+    addListed(axes, rowOf(&Parallelism::virtualPipeline));
     addSequenceParallel(axes, scope);
-    axes.addNumbers("zero_stage", "parallelism.zero_stage", "ZeRO stage", { 0, 1, 2, 3 },
-        scope.plan.parallelism.zeroStage, [](Plan &p, int z) { p.parallelism.zeroStage = z; });
+    addListed(axes, rowOf(&Parallelism::zeroStage));
 }
 
 } // namespace trainyard::detail

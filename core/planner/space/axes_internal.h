@@ -4,7 +4,7 @@
 // Private to the folder. A value sets its own keys and nothing else; which values go together is told by rules.h.
 
 #include "core/facts/hardware/stack_spec.h"
-#include "core/facts/plan/enum_names.h"
+#include "core/facts/plan/key_list.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/planner/space/space.h"
 
@@ -45,17 +45,19 @@ public:
     {
     }
 
-    /// `values` in their order, `current` among them or put in front. Left out: a fixed key, values that train
-    /// otherwise, an axis of one value.
+    /// `values` in their order, `current` among them or put in front; what they set is called as the key and is its
+    /// value and those of `others`. Left out: a fixed key, values that train otherwise, an axis of one value.
     template <class Value, class Set, class Text>
-    void add(const char *id, std::vector<std::string> keys, const char *label, std::vector<Value> values,
-        const Value &current, Set set, Text text)
+    void add(const KeyRow &row, std::vector<Value> values, const Value &current, Set set, Text text,
+        const std::vector<std::string> &others = {})
     {
+        std::vector<std::string> keys { row.path };
+        keys.insert(keys.end(), others.begin(), others.end());
         if (isFixed(keys))
             return;
         if (std::ranges::find(values, current) == values.end())
             values.insert(values.begin(), current);
-        Axis axis { id, std::move(keys), label, {}, 0 };
+        Axis axis { row.axisId(), std::move(keys), row.key.choice.label, {}, 0 };
         for (const Value &value : values) {
             const bool isBase = value == current;
             AxisValue made { text(value), [set, value](Plan &plan) { set(plan, value); } };
@@ -68,30 +70,15 @@ public:
         if (axis.values.size() > 1)
             m_axes.push_back(std::move(axis));
     }
+    using TextOf = std::string (*)(const KeyRow &, KeyValue);
+    /// Values of one key.
+    void addValues(const KeyRow &row, std::vector<KeyValue> values, TextOf text = shownText);
     /// Numbers in rising order, thinned where they are many.
-    template <class Set>
-    void addNumbers(const char *id, const char *key, const char *label, std::set<int> values, int current, Set set)
-    {
-        values.insert(current);
-        add(id, { key }, label, thinned(std::move(values), current), current, set,
-            [](int value) { return std::to_string(value); });
-    }
-    /// All values of an enum but those of `without`.
-    template <NamedEnum E, class Set>
-    void addChoices(
-        const char *id, const char *key, const char *label, E current, Set set, const std::set<E> &without = {})
-    {
-        std::vector<E> values;
-        for (std::size_t i = 0; i < kNamesOf<E>.size(); ++i)
-            if (const E value = static_cast<E>(i); value == current || !without.contains(value))
-                values.push_back(value);
-        add(id, { key }, label, values, current, set, [](E value) { return std::string(labelOf(value)); });
-    }
-    template <class Set> void addSwitch(const char *id, const char *key, const char *label, bool current, Set set)
-    {
-        add(id, { key }, label, std::vector<bool> { false, true }, current, set,
-            [](bool on) { return std::string(on ? "on" : "off"); });
-    }
+    void addNumbers(const KeyRow &row, std::set<int> values);
+    /// Those that the row says, but `without`.
+    void offer(const KeyRow &row, const std::set<KeyValue> &without = {});
+    /// Axes of which nothing but the row of their key speaks, where they apply and are not there yet.
+    void offerRest();
 
     /// One made elsewhere, whose values train alike.
     void addMade(Axis axis)
@@ -101,18 +88,20 @@ public:
     }
 
     /// Of an axis, if it was made: how many values were left out.
-    void setThinned(std::string_view id, std::size_t values)
+    void setThinned(const KeyRow &row, std::size_t values)
     {
         for (Axis &axis : m_axes)
-            if (axis.id == id)
+            if (axis.id == row.axisId())
                 axis.thinned = values;
     }
     [[nodiscard]] bool isFixed(const std::vector<std::string> &keys) const;
+    [[nodiscard]] static std::string shownText(const KeyRow &row, KeyValue value) { return row.shownText(value); }
 
     [[nodiscard]] std::vector<Axis> take() { return std::move(m_axes); }
 
 private:
     [[nodiscard]] bool mayTakeIt(const AxisValue &value) const;
+    [[nodiscard]] bool isOpen(const KeyRow &row) const;
     [[nodiscard]] std::vector<int> thinned(std::set<int> values, int current) const;
 
     const Scope &m_scope;
@@ -125,6 +114,12 @@ private:
     for (int v = 1; v <= last; v *= 2)
         values.insert(v);
     return values;
+}
+
+/// Places of an enum's values, to leave out.
+template <NamedEnum... E> [[nodiscard]] std::set<KeyValue> placesOf(E... values)
+{
+    return { KeyValue(double(values))... };
 }
 
 /// Tensor, pipeline, context, expert degrees, replicas, virtual stages, sequence parallel, ZeRO.
@@ -142,7 +137,7 @@ void addWanAxes(AxisList &axes, const Scope &scope);
 /// How unequal GPUs share the work.
 void addMixedAxes(AxisList &axes, const Scope &scope);
 /// Of a plan with jobs: who schedules them and how.
-void addJobAxes(AxisList &axes, const Scope &scope);
+void addJobAxes(AxisList &axes);
 /// What has the model learn otherwise: precision, optimizer, fewer bits, local SGD.
 void addNumericAxes(AxisList &axes, const Scope &scope);
 

@@ -28,8 +28,7 @@ void addRecompute(AxisList &axes, const Scope &scope)
     const bool isOwn = memory.recompute == Recompute::Full && memory.recomputeLayers;
     const int layers = scope.model->layers;
     axes.add(
-        "recompute", { "memory.recompute", "memory.recompute_layers" }, "Recompute", values,
-        Recomputed { memory.recompute, isOwn ? -1 : 4 },
+        rowOf(&MemoryStrategy::recompute), values, Recomputed { memory.recompute, isOwn ? -1 : 4 },
         [layers](Plan &p, const Recomputed &r) {
             p.memory.recompute = r.kind;
             if (r.quarters < 0)
@@ -44,12 +43,18 @@ void addRecompute(AxisList &axes, const Scope &scope)
                 " of three quarters of the layers" };
             return r.quarters < 0 ? "full, of " + std::to_string(now.value_or(0)) + " layers per stage"
                                   : std::string(labelOf(r.kind)) + (r.quarters < 4 ? kShares[r.quarters] : "");
-        });
+        },
+        { rowOf(&MemoryStrategy::recomputeLayers).path });
 }
 
-template <class E> std::set<E> withoutDrives(const Scope &scope)
+/// What has no place to go to.
+template <class E> std::set<KeyValue> withoutPlace(const Scope &scope, std::set<KeyValue> hosts)
 {
-    return allHaveDrives(scope.plan.cluster) ? std::set<E> {} : std::set<E> { E::Ssd };
+    if (scope.statesHosts || scope.isScarce)
+        hosts.clear();
+    if (!allHaveDrives(scope.plan.cluster))
+        hosts.insert(double(E::Ssd));
+    return hosts;
 }
 
 } // namespace
@@ -59,20 +64,10 @@ void addMemoryAxes(AxisList &axes, const Scope &scope)
     addRecompute(axes, scope);
     if (!scope.hasLayers)
         return;
-    const MemoryStrategy &memory = scope.plan.memory;
-    const bool mayUseHosts = scope.statesHosts || scope.isScarce;
-    std::set<ActivationOffload> targets = withoutDrives<ActivationOffload>(scope);
-    if (!mayUseHosts)
-        targets.insert(ActivationOffload::Host);
-    axes.addChoices(
-        "activation_offload", "memory.activation_offload", "Activation offload", memory.activationOffload,
-        [](Plan &p, ActivationOffload target) { p.memory.activationOffload = target; }, targets);
-    std::set<OptimizerOffload> states = withoutDrives<OptimizerOffload>(scope);
-    if (!mayUseHosts)
-        states.insert({ OptimizerOffload::Host, OptimizerOffload::Interleaved });
-    axes.addChoices(
-        "optimizer_offload", "memory.optimizer_offload", "Optimizer states", memory.optimizerOffload,
-        [](Plan &p, OptimizerOffload v) { p.memory.optimizerOffload = v; }, states);
+    axes.offer(rowOf(&MemoryStrategy::activationOffload),
+        withoutPlace<ActivationOffload>(scope, placesOf(ActivationOffload::Host)));
+    axes.offer(rowOf(&MemoryStrategy::optimizerOffload),
+        withoutPlace<OptimizerOffload>(scope, placesOf(OptimizerOffload::Host, OptimizerOffload::Interleaved)));
 }
 
 } // namespace trainyard::detail

@@ -195,11 +195,11 @@ void addPlace(AxisList &axes, const Scope &scope)
     const std::size_t thinned = selections.size() - std::min(selections.size(), room);
     selections.resize(selections.size() - thinned);
     values.insert(values.end(), selections.begin(), selections.end());
-    std::vector<std::string> keys { "placement.mode", "placement.stages" };
+    std::vector<std::string> others { rowOf(&Placement::stages).path };
     if (std::ranges::any_of(values, [](const Place &place) { return !place.among.empty(); }))
-        keys.emplace_back("cluster.datacenters");
+        others.emplace_back("cluster.datacenters");
     axes.add(
-        "placement", std::move(keys), "Placement", values, own,
+        rowOf(&Placement::mode), values, own,
         [](Plan &p, const Place &place) {
             if (place.isOwn)
                 return;
@@ -210,8 +210,8 @@ void addPlace(AxisList &axes, const Scope &scope)
             if (!place.among.empty())
                 leaveOnly(p.cluster, place.among);
         },
-        [&](const Place &place) { return textOf(scope.plan, place); });
-    axes.setThinned("placement", thinned);
+        [&](const Place &place) { return textOf(scope.plan, place); }, others);
+    axes.setThinned(rowOf(&Placement::mode), thinned);
 }
 
 enum class Layers : std::uint8_t { Own, Even, Balanced };
@@ -225,8 +225,7 @@ void addLayers(AxisList &axes, const Scope &scope)
     if (!scope.isMixed && partitionGains(*model, tokens))
         values.push_back(Layers::Balanced);
     axes.add(
-        "layers", { "placement.layers" }, "Layers of the stages", values,
-        scope.plan.placement.layers.empty() ? Layers::Even : Layers::Own,
+        rowOf(&Placement::layers), values, scope.plan.placement.layers.empty() ? Layers::Even : Layers::Own,
         [model, tokens](Plan &p, Layers layers) {
             if (layers == Layers::Own)
                 return;

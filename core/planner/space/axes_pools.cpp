@@ -100,7 +100,7 @@ std::vector<Order> ordersOf(std::size_t kinds, bool isOrdered)
 
 Axis kindsAxis(const Plan &plan, const std::vector<GpuKind> &kinds)
 {
-    Axis axis { "kinds", { "cluster.datacenters" }, "Kinds of GPUs", { { "as they stand", [](Plan &) {} } }, 0 };
+    Axis axis { kKindsAxis, { "cluster.datacenters" }, "Kinds of GPUs", { { "as they stand", [](Plan &) {} } }, 0 };
     std::vector<std::string> ids;
     for (const GpuKind &kind : kinds)
         ids.push_back(kind.id);

@@ -7,6 +7,9 @@
 
 namespace trainyard {
 
+/// The axis of the kinds of GPUs, which is no key of its own.
+inline constexpr const char *kKindsAxis = "kinds";
+
 /// "kinds": all kinds in each order that pools of a datacenter can have (stages fill pools one after the other), and
 /// each smaller set of them; GPUs of the others are not there. Of more than three kinds each alone, and all but each.
 /// "kind_tensor": the tensor degree of a kind as a multiple of the plan's, by pins of `heterogeneity.assign`; its

@@ -22,14 +22,12 @@ void addSchedule(AxisList &axes, const Scope &scope)
         if (!isKnown || (!scope.hasLayers && (own != chunks || !schedule->chunks.accepts(own))))
             without.insert(schedule->kind);
     }
-    std::vector<ScheduleKind> values;
+    std::vector<KeyValue> values;
     for (const ScheduleTraits *schedule : allSchedules())
         if (!without.contains(schedule->kind) || schedule->kind == scope.plan.schedule)
-            values.push_back(schedule->kind);
-    axes.add(
-        "schedule", { "schedule" }, "Schedule", values, scope.plan.schedule,
-        [](Plan &p, ScheduleKind kind) { p.schedule = kind; },
-        [](ScheduleKind kind) { return std::string(traitsOf(kind).label); });
+            values.emplace_back(double(schedule->kind));
+    axes.addValues(rowOf(&Plan::schedule), std::move(values),
+        [](const KeyRow &, KeyValue kind) { return std::string(traitsOf(static_cast<ScheduleKind>(*kind)).label); });
 }
 
 } // namespace
@@ -43,8 +41,7 @@ void addScheduleAxes(AxisList &axes, const Scope &scope)
     for (const int b : powersOfTwo(kMostMicroBatch))
         if (scope.plan.workload.globalBatch % b == 0)
             sizes.insert(b);
-    axes.addNumbers("micro_batch", "workload.micro_batch", "Micro-batch", sizes, scope.plan.workload.microBatch,
-        [](Plan &p, int b) { p.workload.microBatch = b; });
+    axes.addNumbers(rowOf(&WorkloadSpec::microBatch), sizes);
 }
 
 } // namespace trainyard::detail

@@ -3,26 +3,26 @@
 
 namespace trainyard::detail {
 
+namespace {
+
+std::string plainText(const KeyRow &row, KeyValue number)
+{
+    return row.fileText(number);
+}
+
+} // namespace
+
 void addWanAxes(AxisList &axes, const Scope &scope)
 {
     if (scope.datacenters < 2 || scope.plan.cluster.wanLinks.empty())
         return;
-    const WanStrategy &now = scope.plan.wan;
-    axes.addChoices(
-        "sharing", "wan.sharing", "WAN sharing", now.sharing, [](Plan &p, WanSharing s) { p.wan.sharing = s; });
-    using Count = Auto<int>;
-    const auto countText = [](const Count &count) { return count ? std::to_string(*count) : std::string("auto"); };
-    axes.add(
-        "cell", { "wan.cell" }, "Cell size", std::vector<Count> { {}, 2, 4, 8 }, now.cell,
-        [](Plan &p, const Count &n) { p.wan.cell = n; }, countText);
-    axes.add(
-        "tcp_connections", { "wan.tcp_connections" }, "TCP connections", std::vector<Count> { Count {} },
-        now.tcpConnections, [](Plan &p, const Count &n) { p.wan.tcpConnections = n; }, countText);
-    axes.addChoices("all_reduce", "wan.all_reduce", "All-reduce across sites", now.allReduce,
-        [](Plan &p, WanAllReduce r) { p.wan.allReduce = r; });
+    const KeyRow &cell = rowOf(&WanStrategy::cell);
+    axes.offer(rowOf(&WanStrategy::sharing));
+    axes.addValues(cell, cell.tried(), plainText);
+    axes.addValues(rowOf(&WanStrategy::tcpConnections), { KeyValue() });
+    axes.offer(rowOf(&WanStrategy::allReduce));
     if (std::ranges::any_of(scope.plan.cluster.wanLinks, [](const WanLink &link) { return link.lossRate > 0; }))
-        axes.addChoices("congestion_control", "wan.congestion_control", "Congestion control", now.congestion,
-            [](Plan &p, CongestionControl c) { p.wan.congestion = c; });
+        axes.offer(rowOf(&WanStrategy::congestion));
 }
 
 } // namespace trainyard::detail

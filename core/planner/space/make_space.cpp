@@ -8,8 +8,6 @@
 #include "core/iteration/placement/stage_source.h"
 #include "core/planner/space/axes_pools.h"
 
-#include <array>
-
 namespace trainyard {
 
 namespace detail {
@@ -77,14 +75,15 @@ using detail::AxisList;
 using detail::Scope;
 
 /// Those that decide most of a plan's cost come first, so that what follows shares it, and rules see them early.
-constexpr std::array kFirst { "kinds", "tensor", "pipeline", "context", "expert", "expert_tensor", "micro_batch",
-    "schedule", "virtual_pipeline", "placement", "data", "layers", "zero_stage", "sequence_parallel", "recompute" };
-
 std::size_t rankOf(const Axis &axis)
 {
-    return std::size_t(std::ranges::find(kFirst, std::string_view(axis.id), [](const char *id) {
-        return std::string_view(id);
-    }) - kFirst.begin());
+    const auto id = []<class... Member>(
+                        Member... members) { return std::vector<std::string> { rowOf(members).axisId()... }; };
+    static const std::vector<std::string> kFirst = id(&Parallelism::tensor, &Parallelism::pipeline,
+        &Parallelism::context, &Parallelism::expert, &Parallelism::expertTensor, &WorkloadSpec::microBatch,
+        &Plan::schedule, &Parallelism::virtualPipeline, &Placement::mode, &Parallelism::data, &Placement::layers,
+        &Parallelism::zeroStage, &Parallelism::sequenceParallel, &MemoryStrategy::recompute);
+    return axis.id == kKindsAxis ? 0 : std::size_t(std::ranges::find(kFirst, axis.id) - kFirst.begin()) + 1;
 }
 
 Errors unknownKeys(const std::vector<std::string> &fixed)
@@ -182,7 +181,7 @@ ExpectedAll<SearchSpace> makeSpace(const PlanPtr &plan, const Catalogue &catalog
     addHardware(scope, catalogue);
     AxisList list(scope);
     if (hasJobs(*plan)) {
-        addJobAxes(list, scope);
+        addJobAxes(list);
     } else {
         addDegreeAxes(list, scope);
         addScheduleAxes(list, scope);
@@ -192,10 +191,11 @@ ExpectedAll<SearchSpace> makeSpace(const PlanPtr &plan, const Catalogue &catalog
         addWanAxes(list, scope);
         addMixedAxes(list, scope);
         for (Axis &axis : poolAxes(*plan, catalogue))
-            if (scope.hasLayers && (axis.id == "kinds" || !scope.model->isMoe())) // experts have one tensor degree
+            if (scope.hasLayers && (axis.id == kKindsAxis || !scope.model->isMoe())) // experts have one tensor degree
                 list.addMade(std::move(axis));
         addNumericAxes(list, scope);
     }
+    list.offerRest();
     std::vector<Axis> axes = list.take();
     std::ranges::stable_sort(axes, {}, rankOf);
     return SearchSpace(plan, std::move(axes));

@@ -6,6 +6,7 @@
 #include "core/iteration/placement/place.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/iteration/placement/stage_source.h"
+#include "core/planner/space/key_axis.h"
 #include "core/planner/space/layer_partition.h"
 
 #include <algorithm>
@@ -63,10 +64,10 @@ public:
     }
 
 private:
-    template <class Read> AxisValues field(std::string_view id, Read read) const
+    template <class Read> AxisValues field(const KeyRow &row, Read read) const
     {
         AxisValues made;
-        made.axis = m_space.axis(id);
+        made.axis = m_space.axis(row.axisId());
         if (made.axis < 0) {
             made.at = { int(read(m_base)) };
             return made;
@@ -78,35 +79,23 @@ private:
         }
         return made;
     }
-    BaseValue own(std::string_view id) const
+    /// As the key's own number; missing: 0.
+    template <class Owner, class T> AxisValues field(T Owner::*member) const
     {
-        const int axis = m_space.axis(id);
+        const KeyRow &row = rowOf(member);
+        return field(row, [&](const Plan &plan) { return row.value(plan).value_or(0); });
+    }
+    BaseValue own(const KeyRow &row) const
+    {
+        const int axis = m_space.axis(row.axisId());
         return { axis, axis < 0 ? std::uint16_t(0) : m_space.axes()[std::size_t(axis)].base };
     }
-    AxisValues tensor() const
-    {
-        return field("tensor", [](const Plan &p) { return p.parallelism.tensor; });
-    }
-    AxisValues pipeline() const
-    {
-        return field("pipeline", [](const Plan &p) { return p.parallelism.pipeline; });
-    }
-    AxisValues context() const
-    {
-        return field("context", [](const Plan &p) { return p.parallelism.context; });
-    }
-    AxisValues data() const
-    {
-        return field("data", [](const Plan &p) { return p.parallelism.data.value_or(0); });
-    }
-    AxisValues schedule() const
-    {
-        return field("schedule", [](const Plan &p) { return int(p.schedule); });
-    }
-    AxisValues virtualStages() const
-    {
-        return field("virtual_pipeline", [](const Plan &p) { return p.parallelism.virtualPipeline; });
-    }
+    AxisValues tensor() const { return field(&Parallelism::tensor); }
+    AxisValues pipeline() const { return field(&Parallelism::pipeline); }
+    AxisValues context() const { return field(&Parallelism::context); }
+    AxisValues data() const { return field(&Parallelism::data); }
+    AxisValues schedule() const { return field(&Plan::schedule); }
+    AxisValues virtualStages() const { return field(&Parallelism::virtualPipeline); }
     static const ScheduleTraits &traits(int schedule) { return traitsOf(static_cast<ScheduleKind>(schedule)); }
 
     /// Of no use where none of the axes exists: what all candidates share is the plan's own affair.
@@ -118,10 +107,9 @@ private:
         m_rules.push_back({ text, std::size_t(last), std::move(breaks) });
     }
     /// The axis has no effect where `rests`.
-    template <class Rests>
-    void rest(const char *text, std::string_view id, std::initializer_list<int> axes, Rests rests)
+    template <class Rests> void rest(const char *text, const KeyRow &row, std::initializer_list<int> axes, Rests rests)
     {
-        const BaseValue keeps = own(id);
+        const BaseValue keeps = own(row);
         if (keeps.axis < 0)
             return;
         add(text, { keeps.axis, std::max(axes) }, [=](const Candidate &c) { return !keeps(c) && rests(c); });
@@ -135,16 +123,17 @@ private:
             [=](const Candidate &c) { return std::int64_t(t(c)) * p(c) * cp(c) > gpus; });
         add("the replicas need more GPUs than there are", { t.axis, p.axis, cp.axis, d.axis },
             [=](const Candidate &c) { return d(c) > 0 && std::int64_t(t(c)) * p(c) * cp(c) * d(c) > gpus; });
-        rest("sequence parallel splits a tensor group, and there is none", "sequence_parallel", { t.axis },
-            [=](const Candidate &c) { return t(c) == 1; });
-        const AxisValues b = field("micro_batch", [](const Plan &plan) { return plan.workload.microBatch; });
+        rest("sequence parallel splits a tensor group, and there is none", rowOf(&Parallelism::sequenceParallel),
+            { t.axis }, [=](const Candidate &c) { return t(c) == 1; });
+        const AxisValues b = field(&WorkloadSpec::microBatch);
         const int batch = m_base.workload.globalBatch;
         add("there are more replicas than micro-batches", { b.axis, d.axis },
             [=](const Candidate &c) { return d(c) > 0 && std::int64_t(d(c)) * b(c) > batch; });
-        const AxisValues zero = field("zero_stage", [](const Plan &plan) { return plan.parallelism.zeroStage; });
+        const AxisValues zero = field(&Parallelism::zeroStage);
         if (m_stack.refusesShardedPipelines || m_stack.shardsOptimizerOnly)
             add("in a pipeline the stack shards optimizer states alone", { zero.axis, p.axis },
-                [=, keeps = own("zero_stage")](const Candidate &c) { return p(c) > 1 && zero(c) >= 2 && !keeps(c); });
+                [=, keeps = own(rowOf(&Parallelism::zeroStage))](
+                    const Candidate &c) { return p(c) > 1 && zero(c) >= 2 && !keeps(c); });
     }
 
     void schedules()
@@ -178,7 +167,7 @@ private:
                 const ScheduleTraits &own = traits(s(c));
                 return std::int64_t(p(c)) * own.chunksPerStage(v(c)) / own.copies() > layers;
             });
-        const int axis = m_space.axis("recompute");
+        const int axis = axisOf(m_space, &MemoryStrategy::recompute);
         if (axis >= 0) {
             // Quarters of a stage that come to no layer, or to as many as another does.
             const Axis &recompute = m_space.axes()[std::size_t(axis)];
@@ -204,9 +193,9 @@ private:
 
     void partition(const AxisValues &s, const AxisValues &v, const AxisValues &p)
     {
-        const int axis = m_space.axis("layers");
+        const int axis = axisOf(m_space, &Placement::layers);
         const int listed = int(m_base.placement.layers.size());
-        const BaseValue keeps = own("layers");
+        const BaseValue keeps = own(rowOf(&Placement::layers));
         add("the plan states the layers of another number of stages", { axis, p.axis },
             [=](const Candidate &c) { return keeps(c) && listed > 1 && listed != p(c); });
         if (axis < 0)
@@ -249,8 +238,8 @@ private:
     {
         if (!m_model.isMoe())
             return;
-        const AxisValues e = field("expert", [](const Plan &p) { return p.parallelism.expert; });
-        const AxisValues et = field("expert_tensor", [](const Plan &p) { return p.parallelism.expertTensor; });
+        const AxisValues e = field(&Parallelism::expert);
+        const AxisValues et = field(&Parallelism::expertTensor);
         const AxisValues t = tensor(), p = pipeline(), cp = context(), d = data();
         const int gpus = m_base.cluster.gpus();
         add("a stage has fewer GPUs than the experts' ranks", { e.axis, et.axis, p.axis },
@@ -259,15 +248,15 @@ private:
             [=](const Candidate &c) {
                 return d(c) > 0 && std::int64_t(t(c)) * cp(c) * d(c) % (std::int64_t(e(c)) * et(c)) != 0;
             });
-        for (const char *id : { "dispatch", "expert_overlap" })
-            rest("experts are not spread over GPUs: no token travels", id, { e.axis, et.axis },
+        for (const KeyRow *row : { &rowOf(&MoeStrategy::dispatch), &rowOf(&MoeStrategy::expertOverlap) })
+            rest("experts are not spread over GPUs: no token travels", *row, { e.axis, et.axis },
                 [=](const Candidate &c) { return e(c) * et(c) == 1; });
     }
 
     void placements()
     {
-        const int axis = m_space.axis("placement");
-        const BaseValue keeps = own("placement");
+        const int axis = axisOf(m_space, &Placement::mode);
+        const BaseValue keeps = own(rowOf(&Placement::mode));
         const AxisValues p = pipeline();
         int pinned = 0;
         for (const StagePin &pin : m_base.placement.stages)
@@ -291,48 +280,50 @@ private:
     void wan()
     {
         const AxisValues p = pipeline();
-        const AxisValues sharing = field("sharing", [](const Plan &plan) { return int(plan.wan.sharing); });
-        rest("with one stage nothing crosses the WAN in turns", "sharing", { p.axis },
+        const AxisValues sharing = field(&WanStrategy::sharing);
+        rest("with one stage nothing crosses the WAN in turns", rowOf(&WanStrategy::sharing), { p.axis },
             [=](const Candidate &c) { return p(c) == 1; });
-        rest("pipelines take no turns on the WAN", "cell", { sharing.axis, p.axis },
+        rest("pipelines take no turns on the WAN", rowOf(&WanStrategy::cell), { sharing.axis, p.axis },
             [=](const Candidate &c) { return sharing(c) != int(WanSharing::Temporal) || p(c) == 1; });
         const AxisValues s = schedule();
-        const AxisValues across = field("placement", [](const Plan &plan) { // 1: pipelines, 2: replicas, 0: either
-            return plan.placement.mode == PlacementMode::DataAcross                                      ? 2
-                : plan.placement.mode == PlacementMode::PipelineAcross || !plan.placement.stages.empty() ? 1
-                                                                                                         : 0;
-        });
-        rest("no gradients cross the WAN", "all_reduce", { across.axis, s.axis },
+        const AxisValues across =
+            field(rowOf(&Placement::mode), [](const Plan &plan) { // 1: pipelines, 2: replicas, 0: either
+                return plan.placement.mode == PlacementMode::DataAcross                                      ? 2
+                    : plan.placement.mode == PlacementMode::PipelineAcross || !plan.placement.stages.empty() ? 1
+                                                                                                             : 0;
+            });
+        rest("no gradients cross the WAN", rowOf(&WanStrategy::allReduce), { across.axis, s.axis },
             [=](const Candidate &c) { return across(c) == 1 && traits(s(c)).copies() == 1; });
-        for (const char *id : { "sharing", "cell" })
-            rest("no stage boundary crosses the WAN", id, { across.axis, s.axis },
+        for (const KeyRow *row : { &rowOf(&WanStrategy::sharing), &rowOf(&WanStrategy::cell) })
+            rest("no stage boundary crosses the WAN", *row, { across.axis, s.axis },
                 [=](const Candidate &c) { return across(c) == 2 && traits(s(c)).copies() == 1; });
     }
 
     void mixed()
     {
         const AxisValues p = pipeline();
-        const AxisValues order =
-            field("accumulation", [](const Plan &plan) { return int(plan.heterogeneity.accumulation); });
+        const AxisValues order = field(&Heterogeneity::accumulation);
         add("layer by layer goes through whole models, not through stages", { order.axis, p.axis },
             [=](const Candidate &c) { return p(c) > 1 && order(c) == int(Accumulation::Layered); });
-        rest("one stage has all layers", "share_layers", { p.axis }, [=](const Candidate &c) { return p(c) == 1; });
-        const AxisValues zero = field("zero_stage", [](const Plan &plan) { return plan.parallelism.zeroStage; });
-        rest("ZeRO divides no states at stage 0", "share_states", { zero.axis },
+        rest("one stage has all layers", rowOf(&Heterogeneity::layers), { p.axis },
+            [=](const Candidate &c) { return p(c) == 1; });
+        const AxisValues zero = field(&Parallelism::zeroStage);
+        rest("ZeRO divides no states at stage 0", rowOf(&Heterogeneity::state), { zero.axis },
             [=](const Candidate &c) { return zero(c) == 0; });
     }
 
     void jobs()
     {
-        const AxisValues s = field("job_scheduler", [](const Plan &p) { return int(p.jobScheduler); });
-        for (const char *id : { "spill", "double_buffer", "look_ahead", "remaining" })
-            rest("the scheduler gives whole GPUs to whole jobs", id, { s.axis },
+        const AxisValues s = field(&Plan::jobScheduler);
+        for (const KeyRow *row : { &rowOf(&JobOptions::spill), &rowOf(&JobOptions::doubleBuffer),
+                 &rowOf(&JobOptions::lookAhead), &rowOf(&JobOptions::remaining) })
+            rest("the scheduler gives whole GPUs to whole jobs", *row, { s.axis },
                 [=](const Candidate &c) { return !isByShards(static_cast<JobScheduler>(s(c))); });
-        rest("only the longest remaining time counts what remains", "remaining", { s.axis },
+        rest("only the longest remaining time counts what remains", rowOf(&JobOptions::remaining), { s.axis },
             [=](const Candidate &c) { return static_cast<JobScheduler>(s(c)) != JobScheduler::ShardedLrtf; });
-        const AxisValues buffers = field("double_buffer", [](const Plan &p) { return p.jobOptions.doubleBuffer; });
-        rest("a buffer is filled ahead, so double buffering looks ahead", "look_ahead", { buffers.axis },
-            [=](const Candidate &c) { return buffers(c) != 0; });
+        const AxisValues buffers = field(&JobOptions::doubleBuffer);
+        rest("a buffer is filled ahead, so double buffering looks ahead", rowOf(&JobOptions::lookAhead),
+            { buffers.axis }, [=](const Candidate &c) { return buffers(c) != 0; });
     }
 
     std::vector<SpaceRule> m_rules;

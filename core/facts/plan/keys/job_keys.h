@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The keys of `jobs`, `job_grid` and `job_options`: many models on the same GPUs.
 
+#include "core/facts/plan/job_schedulers.h"
 #include "core/facts/plan/keys/key.h"
 #include "core/facts/plan/plan.h"
 
@@ -62,22 +63,35 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<JobGrid>)
         &JobGrid::optimizer, Key("optimizer", "Rules of the update", otherwise("a job's default"), said("Optimizers")));
 }
 
+inline const char *whyNoShards(const Plan &plan)
+{
+    return isByShards(plan.jobScheduler) ? "" : "the scheduler gives whole GPUs to whole jobs";
+}
+inline const char *whyNothingCounts(const Plan &plan)
+{
+    return !isByShards(plan.jobScheduler)                ? whyNoShards(plan)
+        : plan.jobScheduler == JobScheduler::ShardedLrtf ? ""
+                                                         : "only the longest remaining time counts it";
+}
+
 template <class V> [[gnu::cold]] void describe(V &v, Of<JobOptions>)
 {
     v.value(&JobOptions::doubleBuffer,
         Key("double_buffer", "The next shard's weights travel while a unit computes", said("Double buffer"),
-            shown("Double buffer", "Part of each GPU's memory takes the weights of its next unit while it computes.")));
+            shown("Double buffer", "Part of each GPU's memory takes the weights of its next unit while it computes."),
+            choice("Double buffer"), rests(whyNoShards)));
     v.value(&JobOptions::lookAhead,
         Key("look_ahead", "A GPU picks its next unit when its current one starts", said("Look-ahead"),
             more("`double_buffer` implies it"),
-            shown(
-                "Look ahead", "A GPU picks its next unit when its current one starts. Double buffering implies it.")));
+            shown("Look ahead", "A GPU picks its next unit when its current one starts. Double buffering implies it."),
+            choice("Look-ahead"), rests(whyNoShards)));
     v.value(&JobOptions::remaining,
         Key("remaining",
             "What remains of a job, where jobs are compared by it: the time of its units, or of whole "
             "mini-batches with the current one",
             said("Remaining work"),
-            shown("Remaining work", "What the longest remaining time counts: units, or whole mini-batches.")));
+            shown("Remaining work", "What the longest remaining time counts: units, or whole mini-batches."),
+            choice("Remaining work"), rests(whyNothingCounts), kTried));
     v.value(&JobOptions::spill,
         Key("spill",
             "Shards that do not compute lie in host memory; without it a model has to fit a GPU, which keeps it until "
@@ -85,7 +99,8 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<JobOptions>)
             said("Spilling"),
             shown("Spill to host",
                 "Shards that do not compute lie in host memory. Without it a model has to fit a GPU, which keeps it "
-                "until its job has ended.")));
+                "until its job has ended."),
+            choice("Spilling"), rests(whyNoShards)));
     v.value(&JobOptions::seed, Key("seed", "Of random choices", said("Seed of the choices"), upTo(1e9)));
     v.value(&JobOptions::introspectionS,
         Key("introspection_s", "Seconds after which `milp` looks at its plan again; 0: never",

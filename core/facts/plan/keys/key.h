@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -24,6 +25,31 @@ struct Plan;
 
 /// Whether another value has the model learn otherwise.
 enum class Training : std::uint8_t { Same, Differs, DiffersUnlessDefault, DiffersWhereFewer };
+
+/// What axes of the search (core/planner/space) and switches of the window (alternatives.h) are made of.
+struct KeyChoice {
+    /// what both call it: "Expert dispatch"; empty: it is neither
+    const char *label = "";
+    /// of the axis and of the switch; nullptr: the key's name
+    const char *id = nullptr;
+    /// of the switch, where that has another
+    const char *group = nullptr;
+    /// Worth trying, beside what a plan has, rising or falling as they are listed. Of numbers alone: flags and enums
+    /// have all their values.
+    std::span<const double> values;
+    /// by a search, which tries each with all else; empty: `values`
+    std::span<const double> tried;
+    /// what stands for no number in the id of an alternative, and on screen
+    const char *none = "auto", *noneShown = "auto";
+    /// behind a number on screen, which loses its s behind 1: " bits"
+    const char *unit = "";
+    /// why another value would change nothing, one sentence without a full stop; "": it may
+    const char *(*rests)(const Plan &) = nullptr;
+    /// what measured stage times hold for one value of: "the micro-batch is"; nullptr: they leave it open
+    const char *measured = nullptr;
+    /// All is told here: who makes switches, or axes, need not name the key. Where it stands among others they may say.
+    bool isOffered = false, isTried = false;
+};
 
 struct Key {
     /// `facts` are what the functions below return.
@@ -76,6 +102,11 @@ struct Key {
     Training training = Training::Same;
     /// DiffersWhereFewer: bits of a value that is not there
     int unlessTold = 0;
+
+    KeyChoice choice;
+    /// Unless it has its default, an iteration has work beside the operations of its stages, which the short cuts of a
+    /// search (core/planner/score/uniform_plan.h) do not know: such plans are simulated one by one.
+    bool hasOwnWork = false;
 
     [[nodiscard]] constexpr const char *shownUnit() const { return fieldUnit ? fieldUnit : unit; }
 };
@@ -168,6 +199,37 @@ constexpr auto learnsOtherwiseBelow(int bits)
 {
     return [=](Key &key) { key.training = Training::DiffersWhereFewer, key.unlessTold = bits; };
 }
+
+/// An axis of the search and a switch of the window, which both call so.
+constexpr auto choice(const char *label, const char *id = nullptr, const char *group = nullptr)
+{
+    return [=](Key &key) { key.choice.label = label, key.choice.id = id, key.choice.group = group; };
+}
+template <auto... values> inline constexpr double kNumbers[] { double(values)... };
+template <auto... values>
+inline constexpr auto kWorthTrying = [](Key &key) { key.choice.values = kNumbers<values...>; };
+/// Fewer in a search, which tries each with all else.
+template <auto... values>
+inline constexpr auto kTriedInSearch = [](Key &key) { key.choice.tried = kNumbers<values...>; };
+constexpr auto none(const char *inId, const char *shown)
+{
+    return [=](Key &key) { key.choice.none = inId, key.choice.noneShown = shown; };
+}
+constexpr auto inUnits(const char *unit)
+{
+    return [=](Key &key) { key.choice.unit = unit; };
+}
+constexpr auto rests(const char *(*why)(const Plan &))
+{
+    return [=](Key &key) { key.choice.rests = why; };
+}
+constexpr auto fixedByMeasuring(const char *what)
+{
+    return [=](Key &key) { key.choice.measured = what; };
+}
+inline constexpr auto kOffered = [](Key &key) { key.choice.isOffered = true; };
+inline constexpr auto kTried = [](Key &key) { key.choice.isTried = true; };
+inline constexpr auto kOwnWork = [](Key &key) { key.hasOwnWork = true; };
 
 template <class Owner, class T> struct KeyFinder : PlainValues {
     T Owner::*wanted;

@@ -54,7 +54,7 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Plan>)
     v.value(&Plan::parallelism, Key("parallelism", "How the model is split", kAlways));
     v.value(&Plan::schedule,
         Key("schedule", "Order of the micro-batches on a pipeline", kAlways, more("see below"),
-            shown("Schedule", "The order of forward and backward passes on each stage.")));
+            shown("Schedule", "The order of forward and backward passes on each stage."), choice("Schedule")));
     v.stack(Key("stack",
         "Training framework whose habits are modelled: a name, or { \"base\": name, \"release\": name, ...overrides }",
         said("Software stack"), kAlways, more("see below")));
@@ -70,7 +70,8 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Plan>)
         Key("job_scheduler", "Who decides what a GPU does next, or how jobs get GPUs", said("Scheduler"), when(hasJobs),
             more("shards of all jobs share the GPUs under the first four; `model-parallel`, `pipeline` and "
                  "`zero-offload` give all of them to one job after the other, `task-parallel` one to each"),
-            shown("Scheduler", "Which unit of which job a GPU takes when it is free, or how whole jobs get GPUs.")));
+            shown("Scheduler", "Which unit of which job a GPU takes when it is free, or how whole jobs get GPUs."),
+            choice("Scheduler")));
     v.value(&Plan::jobOptions, Key("job_options", "How jobs share GPUs", when(hasJobs)));
     v.calibration(Key("calibration", "Factors fitted from telemetry, each with the recording that it came from",
         more("Trainyard writes it")));

@@ -26,19 +26,23 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<BubbleFill>)
         Key("enabled", "Serve prefill requests in the bubbles", said("Bubble filling"), kAlways,
             shown("Prefill in bubbles",
                 "Serves prompts of another model while training waits. A request is taken only where all of it fits "
-                "into idle time, so training is never delayed.")));
+                "into idle time, so training is never delayed."),
+            choice("Prefill in bubbles", "bubble_fill"), kOwnWork));
     v.value(&BubbleFill::model,
         Key("model", "Model that is served: catalogue name or path", said("Served model"),
             more("a path of a `config.json` is relative to the plan"),
-            shown("Served model", "The model whose prompts are served. Its weights lie beside training.")));
+            shown("Served model", "The model whose prompts are served. Its weights lie beside training."),
+            choice("Served model", "fill_model")));
     v.value(&BubbleFill::stages,
         Key("stages", "Stages over which the served model is spread", said("Stages of the served model"),
             range(1, 4096), when(fills),
             shown("Served over",
-                "GPUs of one datacenter over which the served model is split; more, and each holds less of it.")));
+                "GPUs of one datacenter over which the served model is split; more, and each holds less of it."),
+            choice("Served over", "fill_stages"), kWorthTrying<1, 2, 4, 8, 16>));
     v.value(&BubbleFill::arrivals,
         Key("arrivals", "When requests arrive: poisson, constant, bursty, or a trace", said("Arrivals"),
-            shown("Arrivals", "When requests come: at random, evenly, in bursts, or as a recorded trace says.")));
+            shown("Arrivals", "When requests come: at random, evenly, in bursts, or as a recorded trace says."),
+            choice("Arrivals", "fill_arrivals")));
     v.value(&BubbleFill::requestsPerSecond,
         Key("requests_per_s", "Arrival rate of requests, 1/s", said("Requests", " per second"), upTo(1e9),
             when(drawsArrivals),
@@ -76,7 +80,8 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<BubbleFill>)
             said("Chaining of unaligned bubbles"),
             shown("Chaining",
                 "Also spread a request over GPUs whose bubbles do not lie at the same time: fills more, but a request "
-                "waits longer.")));
+                "waits longer."),
+            when(fills), choice("Chaining", "fill_chaining"), kOffered));
     v.value(&BubbleFill::kvGbps,
         Key("kv_gbps", "Bandwidth of one GPU to the decode GPUs, 10^9 bits/s", otherwise("the fabric's"),
             said("Way to the decode GPUs", " Gbps"), above(0, 1e6), when(fills),
@@ -91,7 +96,8 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<BubbleFill>)
             said("First token from the decode GPU"), more("it occupies the GPU either way"),
             shown("TTFT from decode",
                 "The time to first token, in milliseconds, includes moving the KV cache: the GPU that decodes emits "
-                "the first token, not the one that prefills.")));
+                "the first token, not the one that prefills."),
+            when(fills), choice("First token from decode", "fill_first_token"), kOffered));
     v.value(&BubbleFill::usdPerMillionTokens,
         Key("usd_per_million_tokens",
             "Value of 10^6 prefill tokens, USD; 0: what a dedicated GPU of the same kind would cost",

@@ -38,15 +38,18 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<WorkloadSpec>)
     v.value(&WorkloadSpec::microBatch,
         Key("micro_batch", "Sequences of one micro-batch", said("Micro-batch"), range(1, 1e6), kAlways,
             more("divides `global_batch`"),
-            shown("Micro-batch", "Sequences that pass the pipeline together. The global batch stays.")));
+            shown("Micro-batch", "Sequences that pass the pipeline together. The global batch stays."),
+            choice("Micro-batch"), fixedByMeasuring("the micro-batch is")));
     v.value(&WorkloadSpec::precision,
         Key("precision", "Number format of the matrix products", kAlways, kLearnsOtherwise,
-            shown("Precision", "Number format of the matrix products.")));
+            shown("Precision", "Number format of the matrix products."), choice("Precision"),
+            fixedByMeasuring("the precision is")));
     v.value(&WorkloadSpec::optimizer,
         Key("optimizer", "Optimizer, for its state and step", kAlways, kLearnsOtherwise,
             shown("Optimizer",
                 "What it keeps for each parameter: Adam 8 bytes of moments, with 8 bits 2, GaLore moments of projected "
-                "gradients. Another one trains otherwise.")));
+                "gradients. Another one trains otherwise."),
+            choice("Optimizer"), fixedByMeasuring("the optimizer is")));
     v.value(&WorkloadSpec::galoreRank,
         Key("galore_rank", "Rank of the projected gradients under galore", said("GaLore rank"), range(1, 1e6),
             when(projectsGradients), kLearnsOtherwise, shown("Rank", "Rank of GaLore's projected gradients."),
@@ -66,28 +69,36 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Parallelism>)
             range(1, 1024), kAlways, more("over whole nodes where nodes hold too few"),
             shown("Tensor",
                 "GPUs that share every layer's matrix products: of one node or, where nodes are smaller, of "
-                "several.")));
+                "several."),
+            choice("Tensor parallel"), fixedByMeasuring("tensor parallel is")));
     v.value(&Parallelism::pipeline,
         Key("pipeline", "Pipeline stages", said("Pipeline stages"), range(1, 4096), kAlways,
-            shown("Pipeline", "Stages into which the layers are cut; micro-batches flow through them.")));
+            shown("Pipeline", "Stages into which the layers are cut; micro-batches flow through them."),
+            choice("Pipeline stages"), fixedByMeasuring("the number of stages is")));
     v.automatic(&Parallelism::data,
         Key("data", "Data-parallel degree; auto: the fastest, by simulation", said("Data parallel"), range(1, 1e6),
-            kAlways, shown("Data", "Replicas of the whole pipeline. Auto: as many as are fastest.")));
+            kAlways, shown("Data", "Replicas of the whole pipeline. Auto: as many as are fastest."),
+            choice("Data parallel")));
     v.value(&Parallelism::context,
         Key("context", "Context-parallel degree", said("Context parallel"), range(1, 1024),
-            more("divides the sequence"), shown("Context", "GPUs that share one long sequence.")));
+            more("divides the sequence"), shown("Context", "GPUs that share one long sequence."),
+            choice("Context parallel"), fixedByMeasuring("context parallel is")));
     v.value(&Parallelism::expert,
         Key("expert", "Expert-parallel degree", said("Expert parallel"), range(1, 4096),
             more("its groups may span nodes and datacenters"),
-            shown("Expert parallel", "GPUs over which the experts of a layer are spread.")));
+            shown("Expert parallel", "GPUs over which the experts of a layer are spread."), choice("Expert parallel"),
+            fixedByMeasuring("expert parallel is")));
     v.value(&Parallelism::expertTensor,
         Key("expert_tensor", "Tensor-parallel degree of the experts", said("Tensor parallel in experts"),
-            range(1, 1024), shown("Expert tensor", "GPUs that share the products of one expert.")));
+            range(1, 1024), shown("Expert tensor", "GPUs that share the products of one expert."),
+            choice("Tensor parallel in experts"), fixedByMeasuring("tensor parallel in experts is")));
     v.value(&Parallelism::virtualPipeline,
         Key("virtual_pipeline", "Model chunks per stage", said("Virtual stages"), range(1, 1024),
             more("see `schedule` for what each takes"),
             shown("Virtual stages",
-                "Chunks of layers that each stage holds; more chunks, shorter bubbles, more transfers.")));
+                "Chunks of layers that each stage holds; more chunks, shorter bubbles, more transfers."),
+            choice("Virtual stages", nullptr, "virtual"), kWorthTrying<1, 2, 3, 4, 6, 8>,
+            fixedByMeasuring("chunks per stage are")));
     v.value(&Parallelism::tokenSlices,
         Key("token_slices", "Pieces of a sequence that follow each other down the pipeline, under terapipe",
             said("Token slices"), range(1, 1024), more("at most the sequence's tokens")));
@@ -96,18 +107,21 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Parallelism>)
             said("Sequence parallelism"),
             shown("Sequence parallel",
                 "Splits norms and dropout along the sequence within the tensor-parallel group: less activation memory "
-                "at equal traffic.")));
+                "at equal traffic."),
+            choice("Sequence parallel"), fixedByMeasuring("sequence parallel is")));
     v.value(&Parallelism::zeroStage,
         Key("zero_stage", "Sharding over data-parallel ranks: 0 none, 1 optimizer, 2 and gradients, 3 and parameters",
             said("ZeRO stage"), upTo(3),
-            shown("ZeRO stage", "What is sharded over the data-parallel replicas instead of repeated on each.")));
+            shown("ZeRO stage", "What is sharded over the data-parallel replicas instead of repeated on each."),
+            choice("ZeRO stage", nullptr, "zero"), kWorthTrying<0, 1, 2, 3>, fixedByMeasuring("ZeRO is")));
 }
 
 template <class V> [[gnu::cold]] void describe(V &v, Of<Stack>)
 {
     v.value(&Stack::name,
         Key("base", "Name of a stack", kRequired, more("one of those above"),
-            shown("Software", "The framework whose habits are modelled: what it overlaps, keeps and adds.")));
+            shown("Software", "The framework whose habits are modelled: what it overlaps, keeps and adds."),
+            choice("Software", "stack"), fixedByMeasuring("the software is")));
     v.value(&Stack::release,
         Key("release", "Release of the stack, one of the catalogue; without one its age is unknown",
             more("a text (`\"26.10\"`, not the number 26.1) that `resources/catalog/stack_releases.json` knows, for "
@@ -115,7 +129,8 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Stack>)
                  "takes ([model.md](model.md#stacks)). Not named, the range of the confidence holds all releases"),
             shown("Release",
                 "Which release of it runs: equal plans took different times from one to the next. Where it is not "
-                "named, the range of the prediction holds all of them.")));
+                "named, the range of the prediction holds all of them."),
+            choice("Release of the software"), fixedByMeasuring("the software is")));
 }
 
 template <class V> [[gnu::cold]] void describe(V &v, Of<StagePin>)
@@ -133,14 +148,15 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Placement>)
                  "replicas"),
             shown("Placement",
                 "Pipeline across: each datacenter holds some stages. Data across: each holds whole replicas. Auto: the "
-                "better of both.")));
+                "better of both."),
+            choice("Placement", "placement")));
     v.value(&Placement::stages,
         Key("stages", "Pins how many stages each datacenter holds, in pipeline order", said("Pinned stages"),
             more("they add up to `parallelism.pipeline`")));
     v.perStage(&Placement::layers,
         Key("layers", "Transformer layers of each stage, in pipeline order",
             otherwise("even, the first and the last less where they do not divide"), said("Layers of the stages"),
-            upTo(1e6), more("they add up to the model's")));
+            upTo(1e6), more("they add up to the model's"), choice("Layers of the stages")));
 }
 
 inline bool isLayered(const Plan &plan)
@@ -154,6 +170,13 @@ inline bool isSharedOut(const Plan &plan)
 inline bool hasPipeline(const Plan &plan)
 {
     return plan.parallelism.pipeline > 1;
+}
+
+inline const char *whyInputsAreDecided(const Plan &plan)
+{
+    return plan.memory.activationOffload != ActivationOffload::None
+        ? "activation offload decides about the inputs of layers"
+        : "";
 }
 
 template <class V> [[gnu::cold]] void describe(V &v, Of<RankPin>)
@@ -185,32 +208,38 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Heterogeneity>)
         Key("compute", "Work split evenly, or by what each GPU can do", said("Sharing of work"),
             shown("Work",
                 "How samples are dealt to unequal GPUs. By speed: so that all are done at the same time, as far as "
-                "memory lets them.")));
+                "memory lets them."),
+            choice("Sharing of work", "share_work")));
     v.value(&Heterogeneity::state,
         Key("state",
             "States that ZeRO divides: evenly, evenly unless memory forces otherwise, or to equal use of memory",
             said("Sharing of states"), more("`balanced` is `min-params`"),
             shown("States",
                 "How the states that ZeRO divides are shared out. A GPU that has little memory left beside its work "
-                "can hold less of them.")));
+                "can hold less of them."),
+            choice("Sharing of states", "share_states"), fixedByMeasuring("where states lie is")));
     v.value(&Heterogeneity::layers,
         Key("layers", "Layers of the stages: evenly, or by the speed of their GPUs", said("Sharing of layers"),
             when(hasPipeline),
-            shown("Layers", "By speed: stages on faster GPUs get more layers, so that all take equally long.")));
+            shown("Layers", "By speed: stages on faster GPUs get more layers, so that all take equally long."),
+            choice("Sharing of layers", "share_layers"), fixedByMeasuring("layers of a stage are")));
     v.value(&Heterogeneity::accumulation,
         Key("accumulation", "Micro-batch by micro-batch, or layer by layer", said("Gradient accumulation"),
             more("layered needs `parallelism.pipeline` 1"),
             shown("Accumulation",
                 "Layer by layer: all micro-batches go through a layer before the next, so that sharded weights are "
-                "gathered once a pass instead of once a micro-batch.")));
+                "gathered once a pass instead of once a micro-batch."),
+            choice("Gradient accumulation"), fixedByMeasuring("the order of work is"), kOwnWork));
     v.value(&Heterogeneity::gatherPrefetch,
         Key("gather_prefetch", "Weights of the next layer are gathered while a layer computes", said("Gather prefetch"),
-            when(isLayered), shown("Prefetch", "Gathers the next layer's weights while a layer computes.")));
+            when(isLayered), shown("Prefetch", "Gathers the next layer's weights while a layer computes."),
+            choice("Gather prefetch")));
     v.value(&Heterogeneity::boundaryOffload,
         Key("boundary_offload", "Inputs of layers wait in host memory", said("Boundary offload"), when(isLayered),
             shown("Offload inputs",
                 "Moves what enters each layer to host memory and back, so that more micro-batches cost no GPU "
-                "memory.")));
+                "memory."),
+            choice("Boundary offload"), rests(whyInputsAreDecided)));
     v.value(&Heterogeneity::unevenPenalty,
         Key("uneven_collective_penalty", "Time of a collective over uneven shares / over even ones",
             said("Uneven collectives", " ×"), range(1, 10), when(isSharedOut),
@@ -237,7 +266,8 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Heterogeneity>)
             said("Released state fill"), when(isLayered),
             shown("Released fill",
                 "Fills states as Cephalo's released planner does, which takes GPUs for emptier than they are."),
-            more("it reproduces the even shares that the release ships, of which one does not fit")));
+            more("it reproduces the even shares that the release ships, of which one does not fit"),
+            choice("Released state fill")));
     v.value(&Heterogeneity::assign,
         Key("assign", "What some GPUs get, whatever would be best", said("Pinned share"),
             more("entries about the same pool follow each other")));
