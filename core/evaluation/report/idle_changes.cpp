@@ -31,16 +31,15 @@ bool says(const Evaluation &evaluation, const std::string &text)
 /// A note names the change itself, as that of measured stage times does.
 bool isNamed(const Evaluation &evaluation, const std::string &change)
 {
-    return std::ranges::any_of(evaluation.problems,
-        [&](const Problem &problem) { return problem.text.find(change) != std::string::npos; });
+    return std::ranges::any_of(
+        evaluation.problems, [&](const Problem &problem) { return problem.text.find(change) != std::string::npos; });
 }
 
 /// What only one of the two is told about the key: the evaluation with the setting says why it is for nothing, or the
 /// one that it was taken from said so.
 std::string toldAbout(const IdleCase &idle)
 {
-    for (const auto &[with, without] :
-        { std::pair(&idle.after, &idle.before), std::pair(&idle.before, &idle.after) })
+    for (const auto &[with, without] : { std::pair(&idle.after, &idle.before), std::pair(&idle.before, &idle.after) })
         for (const Problem &problem : with->problems)
             if (problem.where == idle.key.path && problem.severity != Severity::Blocking
                 && !says(*without, problem.text))
@@ -88,7 +87,7 @@ std::optional<Workload> placedWorkload(const Evaluation &evaluation, const Catal
     return std::move(*workload);
 }
 
-std::string changeText(const Plan &before, const Plan &after)
+std::string differencesText(const Plan &before, const Plan &after)
 {
     std::string text;
     for (const std::string &difference : describeDifferences(before, after))
@@ -116,8 +115,8 @@ std::string whatMasks(const ChangedKey &key, const Plan &without, const Plan &wi
                       withoutBoth = withKeyBack(without, standard, other);
         const EvaluationPtr a = withAlone ? score(withAlone) : nullptr, b = withoutBoth ? score(withoutBoth) : nullptr;
         if (a && b && a->metrics.iterationTime && b->metrics.iterationTime && !sameOutcome(*a, *b))
-            return "it would do something without " + other.path + " (" + changeText(standard, *withKeyOf(standard, with, other))
-                + ")";
+            return "it would do something without " + other.path + " ("
+                + differencesText(standard, *withKeyOf(standard, with, other)) + ")";
     }
     return {};
 }
@@ -150,7 +149,7 @@ std::vector<IdleChange> idleChanges(
             continue;
         IdleChange &change = idle.emplace_back();
         change.key = key.path;
-        change.change = changeText(*back, *after.plan);
+        change.change = differencesText(*back, *after.plan);
         change.why = whyOneIdles({ key, *without, after, catalogue, workload });
         change.isSaid = says(after, change.why) || isNamed(after, change.change);
         if (change.why.empty())

@@ -35,13 +35,14 @@ std::string insteadOf(bool (*condition)(const Plan &), const Plan &plan)
         return "work and states are shared out evenly";
     if (condition == keys::hasPipeline)
         return "the pipeline has one stage";
-    if (condition == keys::fills || ((condition == keys::drawsArrivals || condition == keys::bursts) && !keys::fills(plan)))
+    if (condition == keys::fills
+        || ((condition == keys::drawsArrivals || condition == keys::bursts) && !keys::fills(plan)))
         return "no prefill is served in the bubbles (bubble_fill.enabled is false)";
     if (condition == keys::drawsArrivals)
         return "a trace says when requests arrive and how long their prompts are";
     if (condition == keys::bursts)
-        return "requests do not arrive in bursts (bubble_fill.arrivals is " + std::string(toString(plan.bubbleFill.arrivals))
-            + ")";
+        return "requests do not arrive in bursts (bubble_fill.arrivals is "
+            + std::string(toString(plan.bubbleFill.arrivals)) + ")";
     if (condition == hasJobs)
         return "the plan trains no jobs";
     return {};
@@ -94,8 +95,9 @@ std::string whyScheduleIdles(const IdleCase &idle)
     const int microBatches = classes.front().microBatches;
     if (microBatches == 1)
         return "a pipeline has one micro-batch, which any order takes through the stages alike";
-    return std::string(toString(idle.from().schedule)) + " and " + toString(idle.to().schedule) + " come to the same with "
-        + std::to_string(microBatches) + " micro-batches on " + counted(degrees.pipeline, "stage");
+    return std::string(toString(idle.from().schedule)) + " and " + toString(idle.to().schedule)
+        + " come to the same with " + std::to_string(microBatches) + " micro-batches on "
+        + counted(degrees.pipeline, "stage");
 }
 
 std::string whyPlacementIdles(const IdleCase &idle)
@@ -135,8 +137,9 @@ std::string whyDegreesIdle(const IdleCase &idle)
         return replicasAlike(idle);
     if (idle.isAbout("parallelism.sequence_parallel"))
         return to.tensor == 1 ? "it splits along the tensor-parallel group, and tensor parallelism is 1"
-            : from == to ? std::string("with tensor parallelism it is ") + (to.isSequenceParallel ? "on" : "off") + " anyway"
-                         : std::string();
+            : from == to
+            ? std::string("with tensor parallelism it is ") + (to.isSequenceParallel ? "on" : "off") + " anyway"
+            : std::string();
     if (idle.isAbout("parallelism.zero_stage") && ranks == 1)
         return "there is one replica, so that no states are repeated that could be divided";
     if (idle.isAbout("parallelism.virtual_pipeline") && to.pipeline == 1)

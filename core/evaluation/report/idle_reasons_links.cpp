@@ -241,7 +241,8 @@ std::string whyJobsIdle(const IdleCase &idle)
     const Plan &plan = idle.to();
     const bool byShards = isByShards(plan.jobScheduler);
     if (idle.isIn("job_options.") && !byShards)
-        return std::string("it is about shards of jobs, and \"") + labelOf(plan.jobScheduler) + "\" gives GPUs to whole jobs";
+        return std::string("it is about shards of jobs, and \"") + labelOf(plan.jobScheduler)
+            + "\" gives GPUs to whole jobs";
     if (idle.isAbout("job_options.seed") && plan.jobScheduler != JobScheduler::Random)
         return std::string("\"") + labelOf(plan.jobScheduler) + "\" draws nothing at random";
     if (idle.isAbout("job_options.seconds"))

@@ -19,8 +19,8 @@ namespace {
 /// Bytes beside the states were measured on every GPU at work.
 bool areBytesMeasured(const Workload &workload)
 {
-    return std::ranges::all_of(workload.layout.runs,
-        [&](const GpuRun &run) { return measuredBytes(workload, run.location()).has_value(); });
+    return std::ranges::all_of(
+        workload.layout.runs, [&](const GpuRun &run) { return measuredBytes(workload, run.location()).has_value(); });
 }
 
 int mostLayersOfAStage(const Workload &workload)
@@ -41,8 +41,8 @@ std::string whyRecomputeIdles(const IdleCase &idle, const Workload &workload)
     const bool isSelective = from == Recompute::Selective || to == Recompute::Selective;
     const bool isNone = from == Recompute::None || to == Recompute::None;
     if (isSelective && isNone && workload.stack.flashAttention && !workload.stack.operatorLevelSelective)
-        return "selective recomputation makes the matrices of attention again, and the attention of " + workload.stack.name
-            + " keeps none";
+        return "selective recomputation makes the matrices of attention again, and the attention of "
+            + workload.stack.name + " keeps none";
     return {};
 }
 
@@ -78,8 +78,9 @@ std::string whyMovesIdle(const IdleCase &idle, const Workload &workload)
     if (idle.isAbout("memory.offload_min_elements"))
         return "no tensor of a size between the two would leave";
     if (idle.isAbout("memory.offload_fraction"))
-        return idle.from().memory.offloadFraction && memory.offloadFraction ? "no whole tensor lies between the two shares"
-                                                                            : "auto lets as much leave";
+        return idle.from().memory.offloadFraction && memory.offloadFraction
+            ? "no whole tensor lies between the two shares"
+            : "auto lets as much leave";
     return {};
 }
 
@@ -119,8 +120,7 @@ std::string whyMemoryIdles(const IdleCase &idle)
     if (idle.isIn("memory.recompute_") || idle.isAbout("memory.fp8_activations"))
         if (std::string why = whyNoTensorIsSpared(workload); !why.empty())
             return why;
-    if (idle.isAbout("memory.fp8_activations")
-        && keptInputBytes(idle.to().workload.precision, workload.stack) <= 1)
+    if (idle.isAbout("memory.fp8_activations") && keptInputBytes(idle.to().workload.precision, workload.stack) <= 1)
         return "products keep their inputs in 8 bits anyway";
     if (areBytesMeasured(workload))
         return "memory beside the states was measured (layer_profiles.compute_gib) and holds as it is";
@@ -140,8 +140,9 @@ std::string whyExpertsIdle(const IdleCase &idle)
     if (!workload.model.isMoe())
         return workload.model.name + " has no experts";
     const MoeStrategy &from = idle.from().moe, &to = idle.to().moe;
-    const bool isOfTravel = !idle.isAbout("moe.permute") && !idle.isAbout("moe.baseline") && !idle.isAbout("moe.dropless")
-        && !idle.isAbout("moe.capacity_factor") && !idle.isAbout("moe.load") && !idle.isAbout("moe.imbalance");
+    const bool isOfTravel = !idle.isAbout("moe.permute") && !idle.isAbout("moe.baseline")
+        && !idle.isAbout("moe.dropless") && !idle.isAbout("moe.capacity_factor") && !idle.isAbout("moe.load")
+        && !idle.isAbout("moe.imbalance");
     if (isOfTravel && workload.degrees.expertRanks() == 1)
         return "every rank has all experts, so that no token travels";
     if (workload.degrees.expert == 1 && (idle.isAbout("moe.imbalance") || idle.isAbout("moe.load")))

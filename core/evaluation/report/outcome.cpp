@@ -18,7 +18,7 @@ const std::set<std::string_view> kNoOutcome { "name", "problems", "confidence", 
     "tcp_connections", "forward_chunks", "backward_chunks", "layers_kept", "layers_swapped", "layers_recomputed",
     "token_share" };
 
-bool isEqual(double a, double b)
+bool isEqualNumber(double a, double b)
 {
     constexpr double kRounding = 1e-9;
     return std::abs(a - b) <= kRounding * std::max(std::abs(a), std::abs(b));
@@ -52,7 +52,7 @@ Numbers numbersOf(const Evaluation &evaluation)
 }
 
 /// Where the stages lie.
-bool areAlike(const Layout &before, const Layout &after)
+bool lieAlike(const Layout &before, const Layout &after)
 {
     return std::ranges::equal(before.classes, after.classes, [](const PipelineClass &a, const PipelineClass &b) {
         return std::ranges::equal(a.locations, b.locations,
@@ -62,7 +62,7 @@ bool areAlike(const Layout &before, const Layout &after)
 
 bool isEqualMetric(const Metric &a, const Metric &b)
 {
-    return a.has_value() == b.has_value() && (!a || isEqual(*a, *b));
+    return a.has_value() == b.has_value() && (!a || isEqualNumber(*a, *b));
 }
 
 } // namespace
@@ -71,10 +71,10 @@ bool sameOutcome(const Evaluation &before, const Evaluation &after)
 {
     if (before.feasibility != after.feasibility
         || !isEqualMetric(before.metrics.iterationTime, after.metrics.iterationTime)
-        || !areAlike(before.layout, after.layout))
+        || !lieAlike(before.layout, after.layout))
         return false; // most plans differ here
     return std::ranges::equal(numbersOf(before), numbersOf(after),
-        [](const auto &a, const auto &b) { return a.first == b.first && isEqual(a.second, b.second); });
+        [](const auto &a, const auto &b) { return a.first == b.first && isEqualNumber(a.second, b.second); });
 }
 
 bool sameRange(const Evaluation &before, const Evaluation &after)

@@ -9,9 +9,9 @@
 namespace trainyard {
 
 /// Feasibility, times, memory of every GPU and host, traffic of every link, cost and energy, prefill, jobs, and which
-/// datacenter holds which stage: equal, numbers to a billionth. Left out: sentences, the range of the prediction (sameRange),
-/// how the engine got there, comparisons with other plans (gain_over_even), and what only repeats a setting (connections
-/// per node pair, the dispatch chosen, pieces).
+/// datacenter holds which stage: equal, numbers to a billionth. Left out: sentences, the range of the prediction
+/// (sameRange), how the engine got there, comparisons with other plans (gain_over_even), and what only repeats a
+/// setting (connections per node pair, the dispatch chosen, pieces).
 [[nodiscard]] bool sameOutcome(const Evaluation &before, const Evaluation &after);
 
 /// The range within which the iteration is predicted, and what it rests on.
