@@ -10,6 +10,7 @@
 #include "core/planner/space/space.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>

@@ -47,6 +47,20 @@ std::string toldAbout(const IdleCase &idle)
     return {};
 }
 
+/// What activation offload is told that moves nothing: about drives and hosts that are not there, or tensors too small.
+std::string toldAboutOffload(const IdleCase &idle)
+{
+    if (!idle.isAbout("memory.activation_offload"))
+        return {};
+    for (const auto &[with, without] : { std::pair(&idle.after, &idle.before), std::pair(&idle.before, &idle.after) })
+        for (const Problem &problem : with->problems)
+            if ((problem.where.starts_with("memory.offload") || problem.where.ends_with(".ssd")
+                    || problem.where.ends_with(".host"))
+                && problem.severity != Severity::Blocking && !says(*without, problem.text))
+                return problem.text;
+    return {};
+}
+
 /// Neither of the two can run, so that nothing is known of what the setting would do.
 std::string whyNothingRuns(const IdleCase &idle)
 {
@@ -66,8 +80,8 @@ std::string whyOnlyTheRangeMoves(const IdleCase &idle)
 
 std::string whyOneIdles(const IdleCase &idle)
 {
-    constexpr std::array kRules { whyNothingRuns, detail::whyItDoesNotApply, toldAbout, detail::whyMeasured,
-        detail::whyShapeIdles, detail::whyMemoryIdles, detail::whyExpertsIdle, detail::whyWanIdles,
+    constexpr std::array kRules { whyNothingRuns, detail::whyItDoesNotApply, toldAbout, toldAboutOffload,
+        detail::whyMeasured, detail::whyShapeIdles, detail::whyMemoryIdles, detail::whyExpertsIdle, detail::whyWanIdles,
         detail::whySharingIdles, detail::whyFillIdles, detail::whyJobsIdle, detail::whyHardwareIdles,
         whyOnlyTheRangeMoves };
     for (const auto rule : kRules)

@@ -78,6 +78,10 @@ std::string whyPrecisionIdles(const IdleCase &idle)
     const Precision a = idle.from().workload.precision, b = idle.to().workload.precision;
     if (!idle.workload || !areAlikeFormats(*idle.workload, a, b))
         return {};
+    for (const Precision narrow : { a, b })
+        if (narrow > Precision::Bf16)
+            return std::string("the GPUs at work have no ") + toString(narrow) + " units, and compute it as "
+                + toString(narrow == a ? b : a);
     return std::string(toString(a)) + " and " + toString(b) + formatted(" have elements of %.0f bytes", weightBytes(b))
         + ", and the GPUs at work multiply them at the same rate";
 }
@@ -156,6 +160,9 @@ std::string whyDegreesIdle(const IdleCase &idle)
 
 std::string whyItDoesNotApply(const IdleCase &idle)
 {
+    const bool isOfJobsToo = idle.isAbout("workload.galore_rank") || idle.isAbout("heterogeneity.memory_fraction");
+    if (hasJobs(idle.to()) && isOfJobsToo)
+        return {};
     if (hasJobs(idle.to()) && isOfAnIteration(idle))
         return "it is about one model's iteration, and the plan trains jobs";
     const auto row = std::ranges::find(planKeys(), idle.key.row, &KeyRow::path);
@@ -188,7 +195,7 @@ std::string whyMeasured(const IdleCase &idle)
         return "measured stage times are those of the stages as they are, whatever GPUs could share";
     if (idle.isAbout("workload.precision") || idle.isAbout("workload.document_length")
         || idle.isAbout("parallelism.tensor") || idle.isAbout("parallelism.sequence_parallel"))
-        return "measured stage times hold as they are";
+        return "stage times were measured and stay as they are";
     return {};
 }
 
@@ -203,6 +210,9 @@ std::string whyShapeIdles(const IdleCase &idle)
     if (idle.isAbout("workload.galore_rank") && idle.workload
         && std::min(idle.from().workload.galoreRank, idle.to().workload.galoreRank) >= idle.workload->model.hidden)
         return "a rank of the hidden size or more projects nothing";
+    if (idle.isAbout("workload.micro_batch") && !idle.after.layout.classes.empty()
+        && std::ranges::all_of(idle.after.layout.classes, [](const PipelineClass &c) { return c.microBatch > 0; }))
+        return "every GPU is dealt a micro-batch of its own (heterogeneity)";
     if (idle.isAbout("schedule"))
         return whyScheduleIdles(idle);
     if (idle.isIn("placement."))

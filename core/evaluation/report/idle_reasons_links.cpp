@@ -6,6 +6,7 @@
 #include "core/engine/schedule/traits.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
+#include "core/facts/workload/model_math.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/stage_source.h"
 
@@ -86,6 +87,19 @@ bool isMinParams(StateSharing sharing)
     return sharing == StateSharing::Balanced || sharing == StateSharing::MinParams;
 }
 
+/// Every stage has all its replicas on GPUs of one kind.
+bool areReplicasAlike(const Evaluation &evaluation)
+{
+    const auto gpuAt = [&](StageLocation at) {
+        const Pool &pool = evaluation.plan->cluster.datacenters[std::size_t(at.datacenter)].pools[std::size_t(at.pool)];
+        return pool.inlineGpu ? pool.inlineGpu->id : pool.gpu;
+    };
+    const auto &classes = evaluation.layout.classes;
+    return !classes.empty() && std::ranges::all_of(classes, [&](const PipelineClass &c) {
+        return std::ranges::equal(c.locations, classes.front().locations, {}, gpuAt, gpuAt);
+    });
+}
+
 /// Of settings that deal work and states, where the two came to the same.
 std::string whyDealtAlike(const IdleCase &idle)
 {
@@ -95,6 +109,10 @@ std::string whyDealtAlike(const IdleCase &idle)
     if (idle.isAbout("heterogeneity.state") && from.state != StateSharing::MinUtilization
         && to.state != StateSharing::MinUtilization)
         return "every GPU has room for an even share of the states";
+    if ((idle.isAbout("heterogeneity.state") || idle.isAbout("heterogeneity.compute")) && areReplicasAlike(idle.after))
+        return idle.after.layout.data == 1 ? "there is one replica, so that nothing is shared out between replicas"
+                                           : "all replicas of a stage are on GPUs of one kind, so that even shares are "
+                                             "those by speed and by memory too";
     if (idle.isAbout("heterogeneity.layers") && idle.before.layout.chunks == idle.after.layout.chunks)
         return "the stages get the same layers by speed";
     if (idle.isAbout("heterogeneity.compute"))
@@ -140,6 +158,15 @@ std::string whyLinkIdles(const IdleCase &idle)
     if (use == idle.after.metrics.wanLinks.end() || use->totalBytes() <= 0)
         return "nothing crosses this link";
     return std::string("the link is bound by the ") + toString(use->limit) + ", not by this";
+}
+
+bool areServedAlike(const IdleCase &idle)
+{
+    const ModelSpec *a = idle.catalogue.model(idle.from().bubbleFill.model),
+                    *b = idle.catalogue.model(idle.to().bubbleFill.model);
+    const double tokens = idle.to().bubbleFill.promptTokens;
+    return a && b && totalParameters(*a) == totalParameters(*b)
+        && layerForwardFlops(*a, false, tokens) * a->layers == layerForwardFlops(*b, false, tokens) * b->layers;
 }
 
 std::string whyProfileIdles(const IdleCase &idle)
@@ -194,7 +221,7 @@ std::string whyWanIdles(const IdleCase &idle)
 
 std::string whySharingIdles(const IdleCase &idle)
 {
-    if (!idle.isIn("heterogeneity."))
+    if (!idle.isIn("heterogeneity.") || hasJobs(idle.to()))
         return {};
     const Heterogeneity &to = idle.to().heterogeneity;
     const SharedOut &shares = idle.after.layout.shares, &was = idle.before.layout.shares;
@@ -216,6 +243,10 @@ std::string whyFillIdles(const IdleCase &idle)
     const BubbleFill &to = idle.to().bubbleFill;
     if (!to.enabled && !idle.from().bubbleFill.enabled)
         return "no prefill is served in the bubbles (bubble_fill.enabled is false)";
+    if (to.model.empty())
+        return "no model is named that could be served (bubble_fill.model)";
+    if (idle.isAbout("bubble_fill.model") && areServedAlike(idle))
+        return "the two models have as many parameters and take as many FLOPs";
     const auto &fill = idle.after.metrics.bubbleFill;
     if (!fill || fill->groups == 0)
         return "no GPUs have bubbles that the served model could use together";
@@ -236,13 +267,19 @@ std::string whyFillIdles(const IdleCase &idle)
 
 std::string whyJobsIdle(const IdleCase &idle)
 {
-    if (!hasJobs(idle.to()) || !idle.isIn("job"))
+    if (!hasJobs(idle.to())
+        || (!idle.isIn("job") && !idle.isAbout("workload.galore_rank")
+            && !idle.isAbout("heterogeneity.memory_fraction")))
         return {};
     const Plan &plan = idle.to();
     const bool byShards = isByShards(plan.jobScheduler);
     if (idle.isIn("job_options.") && !byShards)
         return std::string("it is about shards of jobs, and \"") + labelOf(plan.jobScheduler)
             + "\" gives GPUs to whole jobs";
+    if (idle.isAbout("workload.galore_rank"))
+        return "no job has an optimizer that projects gradients";
+    if (idle.isAbout("heterogeneity.memory_fraction"))
+        return "the jobs are cut into the same shards with either share of the memory";
     if (idle.isAbout("job_options.seed") && plan.jobScheduler != JobScheduler::Random)
         return std::string("\"") + labelOf(plan.jobScheduler) + "\" draws nothing at random";
     if (idle.isAbout("job_options.seconds"))
@@ -261,6 +298,12 @@ std::string whyJobsIdle(const IdleCase &idle)
 std::string whyHardwareIdles(const IdleCase &idle)
 {
     const std::string &row = idle.key.row;
+    const auto &was = idle.from().layerProfiles, &is = idle.to().layerProfiles;
+    if (idle.isAbout("layer_profiles.layers") && was && is
+        && was->layers.value_or(idle.after.model.layers) == is->layers.value_or(idle.after.model.layers))
+        return "the model has as many";
+    if (idle.isIn("layer_profiles"))
+        return {};
     if (idle.isIn("profile"))
         return whyProfileIdles(idle);
     if (!idle.isIn("cluster."))

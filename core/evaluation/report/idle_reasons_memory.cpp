@@ -151,6 +151,14 @@ std::string whyExpertsIdle(const IdleCase &idle)
         return "experts have room for so many tokens, which all are padded to (moe.capacity_factor)";
     if (idle.isAbout("moe.dropless") && from.capacity() == to.capacity())
         return "experts have the room that moe.capacity_factor states";
+    if ((idle.isAbout("moe.dropless") || idle.isAbout("moe.capacity_factor")) && to.expertLoads.empty()
+        && from.load() == to.load() && from.keptVisits() == to.keptVisits())
+        return "the fullest expert gets as much as there is room for, so that nothing is dropped or padded";
+    const bool isSliced = to.dispatch == MoeDispatch::TensorSliced || to.dispatch == MoeDispatch::TrafficAware;
+    if (idle.isAbout("moe.communication_sms") && isSliced && to.expertOverlap == ExpertOverlap::None
+        && !to.sharedExpertOverlap)
+        return std::string("pieces of a ") + toString(to.dispatch)
+            + " dispatch run beside gathers and copies, not beside what multiprocessors compute";
     if (idle.isIn("moe.") && from.chunks(true) == to.chunks(true) && from.chunks(false) == to.chunks(false)
         && idle.key.row.ends_with("_chunks"))
         return "moe.forward_chunks and moe.backward_chunks say how many pieces there are";
