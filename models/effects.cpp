@@ -3,6 +3,8 @@
 
 #include "core/evaluation/advice/resources.h"
 #include "core/evaluation/report/because.h"
+#include "core/evaluation/report/idle_changes.h"
+#include "core/evaluation/report/outcome.h"
 #include "core/facts/plan/job_schedulers.h"
 #include "core/planner/sensitivity/shadow_prices.h"
 
@@ -65,6 +67,16 @@ Effect answeredEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation
             break;
         }
     }
+    return effect;
+}
+
+/// Of a value of a strategy, which says why it does nothing where it does nothing.
+Effect strategyEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before, const Catalogue &catalogue)
+{
+    Effect effect = answeredEffect(answer, before);
+    effect.isIdle = answer && before && sameOutcome(*before, **answer);
+    if (effect.isIdle)
+        effect.idleBecause = whyIdle(*before, **answer, catalogue);
     return effect;
 }
 
@@ -236,9 +248,10 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
     RunPool::shared().threads().each(plans.size(), [&](std::size_t i) {
         if (stop.stop_requested())
             return;
-        Effect effect =
-            answeredEffect(m_evaluate(plans[i], m_catalogue, RunPool::shared().workspace(), stop, Depth::Score),
-                now ? now->get() : nullptr);
+        const auto answer = m_evaluate(plans[i], m_catalogue, RunPool::shared().workspace(), stop, Depth::Score);
+        const Evaluation *const before = now ? now->get() : nullptr;
+        const bool isStrategy = i >= fixes && i < fixes + strategies.size();
+        Effect effect = isStrategy ? strategyEffect(answer, before, m_catalogue) : answeredEffect(answer, before);
         const std::lock_guard lock(mutex);
         effects[i] = std::move(effect);
         if (Clock::now() - published >= kBetweenTables && !stop.stop_requested()) {

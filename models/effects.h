@@ -34,6 +34,10 @@ struct Effect {
     std::string because;
     /// the time is that of all jobs
     bool isOfJobs = false;
+    /// of a strategy: every number of the evaluation is as before (core/evaluation/report/outcome.h)
+    bool isIdle = false;
+    /// why, half a sentence; empty where nobody knows
+    std::string idleBecause = {};
 };
 
 struct RankedPart {

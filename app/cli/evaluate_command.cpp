@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/idle_settings.h"
 #include "app/cli/outputs.h"
 
 #include "core/base/output_file.h"
@@ -36,10 +37,14 @@ int runEvaluate(const EvaluateOptions &options)
     const std::vector<NamedFile> outputs { { "--trace", options.trace }, { "--timeline", options.timeline } };
     if (const Errors clashes = outputClashes(outputs, { options.plan }); !clashes.empty())
         return fail(clashes);
-    const auto evaluation = evaluateFile(options.plan, options.settings, Depth::Everything);
-    if (!evaluation)
-        return fail(evaluation.error());
-    const Evaluation &result = **evaluation;
+    const auto plans = loadSetPlan(options.plan, options.settings);
+    if (!plans)
+        return fail(plans.error());
+    const auto evaluated = evaluateLoaded(plans->set, options.plan, Depth::Everything);
+    if (!evaluated)
+        return fail(evaluated.error());
+    const EvaluationPtr evaluation = withIdleNotes(*evaluated, plans->written);
+    const Evaluation &result = *evaluation;
     if (const Errors clashes = outputClashes(outputs, filesNamedIn(*result.plan)); !clashes.empty())
         return fail(clashes);
     if (!options.trace.empty()) {
@@ -53,7 +58,7 @@ int runEvaluate(const EvaluateOptions &options)
         if (!written)
             return fail({ written.error() });
     }
-    const int printed = print(inFormat(options, *evaluation), options.format);
+    const int printed = print(inFormat(options, evaluation), options.format);
     if (printed == kDone && options.requireFeasible && !result.feasible())
         return kInfeasible;
     return printed;

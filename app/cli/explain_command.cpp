@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/idle_settings.h"
 #include "app/cli/signals.h"
 
 #include "core/evaluation/advice/alternatives.h"
@@ -116,32 +117,34 @@ int compareJobs(const ExplainOptions &options, const PlanPtr &plan)
 
 int explain(const ExplainOptions &options)
 {
-    const auto plan = loadPlan(options.plan, options.settings);
-    if (!plan)
-        return fail(plan.error());
+    const auto plans = loadSetPlan(options.plan, options.settings);
+    if (!plans)
+        return fail(plans.error());
+    const PlanPtr &plan = plans->set;
     if (options.baselines)
-        if (const Errors refused = refusedForJobs(**plan, options.plan, "sharing between unequal GPUs is about");
+        if (const Errors refused = refusedForJobs(*plan, options.plan, "sharing between unequal GPUs is about");
             !refused.empty())
             return fail(refused);
-    if (hasJobs(**plan)) {
+    if (hasJobs(*plan)) {
         const char *ranking = "is of the ranking of datacenters, which is about one model, and the plan trains jobs";
         Errors refused;
         if (!options.objective.empty())
             refused.push_back({ ErrorCode::BadValue, "--objective", ranking, "leave it out" });
         if (options.microBatches >= 0)
             refused.push_back({ ErrorCode::BadValue, "--micro-batches", ranking, "leave it out" });
-        return refused.empty() ? compareJobs(options, *plan) : fail(refused);
+        return refused.empty() ? compareJobs(options, plan) : fail(refused);
     }
     if (options.jobs)
         return fail(inFile(
             { { ErrorCode::BadValue, "jobs", "the plan has none to compare", "a plan with jobs or a job_grid" } },
             options.plan));
     if (options.baselines)
-        return compareSharing(options, *plan);
-    const auto evaluation = evaluateLoaded(*plan, options.plan, Depth::Everything);
+        return compareSharing(options, plan);
+    const auto evaluation = evaluateLoaded(plan, options.plan, Depth::Everything);
     if (!evaluation)
         return fail(evaluation.error());
     PartEffects parts = partEffects(**evaluation);
+    parts.idle = idleSettings(**evaluation, plans->written);
     EvaluationWorkspace workspace;
     SelectionOptions asked;
     asked.objective = options.objective == "cost" ? SelectionObjective::Cost : SelectionObjective::Throughput;
@@ -162,8 +165,9 @@ void addExplainCommand(CLI::App &app, int &exitCode)
     const Subcommand command(app, "explain",
         "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what binds, what "
         "one "
-        "more of each resource and each fix of a problem would do and why, which GPUs to retire, and which datacenters "
-        "to use");
+        "more of each resource and each fix of a problem would do and why, which settings change nothing, which GPUs "
+        "to "
+        "retire, and which datacenters to use");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     addSetOption(command, options->settings);
     command.text("--objective", options->objective, "Rank datacenters by: throughput, cost")

@@ -100,6 +100,8 @@ EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus 
 {
     if (EffectText why = obstacle(effect, now.fits); !why.text.isEmpty())
         return why;
+    if (effect.isIdle)
+        return { QObject::tr("no effect"), Ink::Faint, QObject::tr("±0") };
     if (!effect.change && directionOfMemory(effect, now) == 0)
         return { formatSeconds(*effect.iterationTime), Ink::Muted };
     if (now.fits)
@@ -149,6 +151,10 @@ QString becauseText(const Effect &effect)
 QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
 {
     QStringList sentences;
+    if (effect.isIdle)
+        sentences << (effect.idleBecause.empty()
+                ? QObject::tr("No effect on this plan.")
+                : QObject::tr("No effect: %1.").arg(QString::fromStdString(effect.idleBecause)));
     const QString what = effect.isOfJobs ? QObject::tr("All jobs") : QObject::tr("Iteration");
     const auto time = [&](double seconds) {
         return effect.isOfJobs ? formatDuration(seconds) : formatSeconds(seconds);

@@ -25,7 +25,7 @@ enum class EffectFocus { Time, Memory, Utilization };
 /// Of a part that is bettered: the iteration alone, or what the fullest GPU would hold where that is too much.
 [[nodiscard]] EffectText effectText(const Effect &effect);
 /// Of a switch, against the plan of the table. Bytes are told where the switch is about memory, and everywhere as long
-/// as the plan does not fit: then "✓" marks what makes it fit, "✕" what does not.
+/// as the plan does not fit: then "✓" marks what makes it fit, "✕" what does not. "no effect" where every number stays.
 [[nodiscard]] EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus focus);
 /// Of a switch that has no other value to choose: "measured" where the plan brings stage times of its own; else empty.
 [[nodiscard]] EffectText blockedText(const std::vector<Alternative> &alternatives);

@@ -177,7 +177,7 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
         datacenters.insert(0, "\n");
     if (evaluation.timeline.isEmpty())
         return (evaluation.layout.unplaced.empty() ? "Nothing was simulated.\n" : evaluation.layout.unplaced + "\n")
-            + fixesTable(evaluation, effects.fixes) + datacenters;
+            + fixesTable(evaluation, effects.fixes) + idleText(effects.idle) + datacenters;
     const double total = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
     TextTable breakdown({ Left, Right, Right, Left },
@@ -189,7 +189,7 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
         + fullestGpuTable(evaluation) + fixesTable(evaluation, effects.fixes) + bindingText(effects.binding)
         + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + retiredText(effects.retired)
-        + datacenters;
+        + idleText(effects.idle) + datacenters;
 }
 
 std::string explanationJson(const Evaluation &evaluation, PartEffects effects, const Selection *selection)
@@ -214,6 +214,7 @@ std::string explanationJson(const Evaluation &evaluation, PartEffects effects, c
     json["better_parts_left_out"] = effects.leftOut;
     json["binding"] = effects.binding;
     json["retirements"] = retiredJson(effects.retired);
+    json["idle_settings"] = idleJson(effects.idle);
     json["datacenter_selection"] = selection ? selectionObject(*selection) : Json(nullptr);
     return dumped(json);
 }

@@ -1,9 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Why an iteration takes as long as it does: the breakdown, every stage's own seconds, the critical path, what fills
-// the fullest GPU, what one more of each resource would buy, what binds, and how other datacenters would do.
+// the fullest GPU, what one more of each resource would buy, what binds, which settings change nothing, and how other
+// datacenters would do.
 
 #include "core/evaluation/evaluate/evaluation.h"
+#include "core/evaluation/report/idle_changes.h"
 #include "core/evaluation/selection/selection.h"
 
 #include <optional>
@@ -54,6 +56,8 @@ struct PartEffects {
     /// sentences: what holds the plan back
     std::vector<std::string> binding;
     std::vector<RetiredGpus> retired;
+    /// settings of the plan that change nothing
+    std::vector<IdleChange> idle = {};
 };
 
 /// The parts are ranked here, most useful first; those that change nothing or make it worse are left out of the table.

@@ -105,6 +105,14 @@ std::string retiredText(const std::vector<RetiredGpus> &retired)
     return text;
 }
 
+std::string idleText(const std::vector<IdleChange> &idle)
+{
+    std::string text;
+    for (const IdleChange &change : idle)
+        text += (text.empty() ? "\nwhich settings change nothing\n" : "") + ("  " + change.sentence()) + ".\n";
+    return text;
+}
+
 Json effectsJson(const std::vector<PartEffect> &effects, double now)
 {
     Json list = Json::array();
@@ -129,6 +137,15 @@ Json retiredJson(const std::vector<RetiredGpus> &retired)
             { "usd_per_million_tokens", gpus.feasible ? finite(gpus.usdPerMillionTokens) : Json(nullptr) },
             { "slowdown", gpus.feasible ? finite(gpus.slowdown) : Json(nullptr) },
             { "saving", gpus.feasible ? finite(gpus.saving) : Json(nullptr) } });
+    return list;
+}
+
+Json idleJson(const std::vector<IdleChange> &idle)
+{
+    Json list = Json::array();
+    for (const IdleChange &change : idle)
+        list.push_back({ { "key", change.key }, { "change", change.change },
+            { "why", change.why.empty() ? Json(nullptr) : Json(change.why) } });
     return list;
 }
 

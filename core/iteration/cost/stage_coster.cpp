@@ -307,24 +307,24 @@ void StageCoster::addSyncAndStep(
     const double touched = !isSharded ? parameters.total()
         : pipelines.stateShare > 0    ? parameters.total() * pipelines.stateShare
                                       : parameters.dense / data.ranks + parameters.experts / expertData.ranks;
-    if (measuredLayer(m_work, pipelines.locations[std::size_t(stage)]))
-        return;
-    result.optimizer =
-        memoryTime(*costs.site.gpu, Bytes { touched * updateTraffic(m_work) }) / costs.site.sustained.memory
-        + galoreTime(m_work, *costs.site.gpu, touched);
+    const StageLocation location = pipelines.locations[std::size_t(stage)];
+    const bool isMeasured = measuredLayer(m_work, location); // its times stand for all that a GPU computes
+    const Seconds projection = isMeasured ? Seconds {} : galoreTime(m_work, *costs.site.gpu, touched);
+    if (!isMeasured)
+        result.optimizer =
+            memoryTime(*costs.site.gpu, Bytes { touched * updateTraffic(m_work) }) / costs.site.sustained.memory
+            + projection;
     if (plan.memory.parameterOffload == ParameterOffload::Ssd)
         result.weightsWritten = Bytes { touched * weightBytes(plan.workload.precision) };
     if (plan.memory.optimizerOffload != OptimizerOffload::None) {
         Seconds backward; // of a micro-batch
         for (const ChunkCost &chunk : result.chunks)
             backward += chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total();
-        result.step = offloadedStep(m_work, pipelines.locations[std::size_t(stage)], touched);
-        const StageLocation location = pipelines.locations[std::size_t(stage)];
+        result.step = offloadedStep(m_work, location, touched);
         result.lateWrites = lateGradientWrites(m_work, location, touched, backward);
-        result.optimizer =
-            shownStep(m_work, result, pipelines.microBatches) + galoreTime(m_work, *costs.site.gpu, touched);
+        result.optimizer = shownStep(m_work, result, pipelines.microBatches) + projection;
     } else
-        result.optimizer += weightsHome(m_work, pipelines.locations[std::size_t(stage)], touched);
+        result.optimizer += weightsHome(m_work, location, touched);
 }
 
 /// Communication may hide behind the last backward (reduction) or the first forward (gather) of the stage.

@@ -11,29 +11,18 @@ namespace trainyard {
 
 namespace {
 
-/// Why nothing is kept tensor by tensor, so that no single one can be spared; empty where it is.
-std::string whyNoTensors(const Workload &workload)
-{
-    const MemoryStrategy &memory = workload.plan->memory;
-    if (memory.recompute == Recompute::Full && !memory.recomputeLayers)
-        return "every layer is recomputed as a whole";
-    if (memory.recompute == Recompute::Selective && workload.stack.operatorLevelSelective)
-        return "selective recomputation keeps products, not tensors";
-    return {};
-}
-
 std::string whyNoUpProjection(const Workload &workload)
 {
     if (workload.model.attention != AttentionKind::Latent)
         return "the model has no latent attention";
-    return whyNoTensors(workload);
+    return whyNoTensorIsSpared(workload);
 }
 
 std::string whyNoSharedExperts(const Workload &workload)
 {
     if (!workload.model.isMoe() || workload.model.sharedExpertFfn == 0)
         return "the model has no shared experts";
-    return whyNoTensors(workload);
+    return whyNoTensorIsSpared(workload);
 }
 
 std::string whyNoExpertOutputs(const Workload &workload)
@@ -42,7 +31,7 @@ std::string whyNoExpertOutputs(const Workload &workload)
         return "the model has no experts";
     if (!workload.stack.storesExpertOutputs)
         return workload.stack.name + " keeps no results of experts anyway";
-    return whyNoTensors(workload);
+    return whyNoTensorIsSpared(workload);
 }
 
 std::string whyNoExpertInput(const Workload &workload)
@@ -51,10 +40,20 @@ std::string whyNoExpertInput(const Workload &workload)
         return "the model has no experts";
     if (!onlyExpertInputLeaves(workload.plan->memory))
         return "activation offload decides about the experts' input too";
-    return whyNoTensors(workload);
+    return whyNoTensorIsSpared(workload);
 }
 
 } // namespace
+
+std::string whyNoTensorIsSpared(const Workload &workload)
+{
+    const MemoryStrategy &memory = workload.plan->memory;
+    if (memory.recompute == Recompute::Full && !memory.recomputeLayers)
+        return "every layer is recomputed as a whole";
+    if (memory.recompute == Recompute::Selective && workload.stack.operatorLevelSelective)
+        return "selective recomputation keeps products, not tensors";
+    return {};
+}
 
 void addMemorySwitchNotes(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {

@@ -11,4 +11,8 @@ namespace trainyard {
 /// Of a plan whose stages' figures come from layers.
 void addMemorySwitchNotes(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload);
 
+/// Why the plan keeps nothing tensor by tensor, so that no single one can be spared: half a sentence, empty where it
+/// does.
+[[nodiscard]] std::string whyNoTensorIsSpared(const Workload &workload);
+
 } // namespace trainyard
