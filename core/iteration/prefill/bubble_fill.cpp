@@ -14,22 +14,21 @@ namespace {
 
 using Spans = std::vector<FreeWindow>;
 
-/// A slice on the circle of the iteration: in two where it goes on in the next one.
-void addAround(Spans &spans, Nanoseconds start, Nanoseconds length, Nanoseconds period)
+/// In two where it goes on in the next iteration.
+void addAround(Spans &spans, Nanoseconds from, Nanoseconds to, Nanoseconds period)
 {
-    const Nanoseconds local = start % period, end = local + length;
-    spans.push_back({ local, std::min(end, period) });
-    if (end > period)
-        spans.push_back({ 0, end - period });
+    spans.push_back({ from, std::min(to, period) });
+    if (to > period)
+        spans.push_back({ 0, to - period });
 }
 
 /// What the first GPU of each location serves.
 std::vector<Spans> firstGpuSpans(const ServingSetup &setup, const AdmittedRequests &admission)
 {
     std::vector<Spans> spans(setup.free.locations.size());
-    forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
+    forEachSlice(setup, admission, [&](const GroupMember &member, Nanoseconds from, Nanoseconds to) {
         if (member.gpu == 0)
-            addAround(spans[std::size_t(member.location)], start, slice.compute, setup.free.period);
+            addAround(spans[std::size_t(member.location)], from, to, setup.free.period);
     });
     for (Spans &ofLocation : spans)
         std::ranges::sort(ofLocation);

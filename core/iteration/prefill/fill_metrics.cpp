@@ -11,13 +11,9 @@ namespace trainyard {
 
 namespace {
 
-/// The smallest value that a share `q` of the sorted values does not exceed.
 Metric quantileMs(const std::vector<Nanoseconds> &sorted, double q)
 {
-    if (sorted.empty())
-        return {};
-    const auto rank = std::size_t(std::ceil(q * double(sorted.size())));
-    return double(sorted[std::max<std::size_t>(rank, 1) - 1]) * 1e-6;
+    return sorted.empty() ? Metric() : Metric(double(quantile(sorted, q)) * 1e-6);
 }
 
 double idleGpuSeconds(const FreeWindows &free)
@@ -36,8 +32,8 @@ double rentalUsd(const Workload &workload, const ServingSetup &setup, const Admi
         perSecond.push_back(
             workload.pool(location.location).usdPerGpuHour.value_or(workload.gpu(location.location).usdPerHour) / 3600);
     double usd = 0;
-    forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds) {
-        usd += toSeconds(slice.compute).value * perSecond[std::size_t(member.location)];
+    forEachSlice(setup, admission, [&](const GroupMember &member, Nanoseconds from, Nanoseconds to) {
+        usd += toSeconds(to - from).value * perSecond[std::size_t(member.location)];
     });
     return usd;
 }
@@ -52,19 +48,32 @@ std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const
     return refused;
 }
 
+/// Of all accepted prompts: the slices of one add up to its prefill on one GPU.
+double aloneSeconds(const ServingSetup &setup, const AdmittedRequests &admission)
+{
+    Nanoseconds sum = 0;
+    for (const AdmittedRequests::Accepted &accepted : admission.accepted)
+        for (const ServingGroup::Member &member : setup.plan.groups[accepted.group].members)
+            sum += setup.plan.slice(std::size_t(setup.sized[accepted.request].size), member).compute;
+    return toSeconds(sum).value;
+}
+
 void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const AdmittedRequests &admission)
 {
     std::vector<Nanoseconds> ttfts;
-    for (const AdmittedRequests::Accepted &accepted : admission.accepted)
+    double waits = 0;
+    for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
         ttfts.push_back(accepted.ttft);
+        waits += toSeconds(accepted.wait).value;
+    }
     std::ranges::sort(ttfts);
+    filled.waiting = waits / toSeconds(setup.free.period).value; // Little's law
     filled.ttftP50Ms = quantileMs(ttfts, 0.5);
     filled.ttftP95Ms = quantileMs(ttfts, 0.95);
     filled.ttftP99Ms = quantileMs(ttfts, 0.99);
     if (ttfts.empty())
         return;
-    // The slices of a prompt add up to its prefill on one GPU.
-    filled.dedicatedTtftMs = prefillGpuSeconds(setup, admission) * 1e3 / double(ttfts.size());
+    filled.dedicatedTtftMs = aloneSeconds(setup, admission) * 1e3 / double(ttfts.size());
     filled.ttftInflation = *filled.ttftP50Ms / *filled.dedicatedTtftMs;
 }
 
@@ -73,8 +82,7 @@ void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const Admitt
 double prefillGpuSeconds(const ServingSetup &setup, const AdmittedRequests &admission)
 {
     Nanoseconds sum = 0;
-    forEachSlice(
-        setup, admission, [&](const GroupMember &, const SliceTime &slice, Nanoseconds) { sum += slice.compute; });
+    forEachSlice(setup, admission, [&](const GroupMember &, Nanoseconds from, Nanoseconds to) { sum += to - from; });
     return toSeconds(sum).value;
 }
 
@@ -103,6 +111,10 @@ BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setu
     }
     filled.prefillTokensPerSecond = tokens / iteration;
     addTimes(filled, setup, admission);
+    if (const FillLoad load = fillLoad(setup.plan, setup.sized); load.arrive > 0 && setup.plan.repeats)
+        filled.saturationRequestsPerSecond = load.held / iteration;
+    filled.iterations = admission.iterations;
+    filled.isSettled = admission.isSettled;
     filled.memoryPerGpu = filled.accepted > 0 ? setup.plan.weightSlice + 2 * largest : 0;
     if (fill.usdPerMillionTokens > 0)
         filled.usdPerHour = filled.prefillTokensPerSecond * 3600 / 1e6 * fill.usdPerMillionTokens;
@@ -128,12 +140,11 @@ Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, c
         }
     };
     const Nanoseconds period = setup.free.period;
-    forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
+    forEachSlice(setup, admission, [&](const GroupMember &member, Nanoseconds from, Nanoseconds to) {
         const std::uint32_t track = trackOf[std::size_t(member.location)];
-        const Nanoseconds local = start % period;
-        check(track, local, std::min(period, local + slice.compute));
-        if (local + slice.compute > period)
-            check(track, 0, local + slice.compute - period);
+        check(track, from, std::min(period, to));
+        if (to > period)
+            check(track, 0, to - period);
     });
     return longest;
 }

@@ -34,7 +34,8 @@ public:
     void build()
     {
         ServingPlan &plan = m_setup.plan;
-        plan.period = circle();
+        plan.period = simulated();
+        plan.repeats = m_setup.free.afterwards == Afterwards::Again;
         plan.weightSlice = wholeBytes(servedWeights(m_service.model).value / m_fill.stages);
         plan.slo = toNanoseconds(milliseconds(m_fill.ttftSloMs));
         plan.firstTokenFromDecode = m_fill.firstTokenFromDecode;
@@ -48,8 +49,8 @@ public:
     }
 
 private:
-    /// On which the controller deals: of a run that does not repeat so long that what would follow comes too late.
-    [[nodiscard]] Nanoseconds circle() const
+    /// Of a run that does not repeat so long that what would follow comes too late.
+    [[nodiscard]] Nanoseconds simulated() const
     {
         const Nanoseconds period = m_setup.free.period;
         return m_setup.free.afterwards == Afterwards::Again

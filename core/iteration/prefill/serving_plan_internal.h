@@ -4,8 +4,8 @@
 // and what each prompt length costs on them. Internal to core/iteration/prefill.
 
 #include "core/iteration/placement/resolve.h"
+#include "core/iteration/prefill/backlog.h"
 #include "core/iteration/prefill/bubble_fill.h"
-#include "core/iteration/prefill/controller.h"
 #include "core/iteration/prefill/groups.h"
 
 namespace trainyard {
