@@ -41,13 +41,21 @@ double heldByGroup(const ServingPlan &plan, std::size_t size, const ServingGroup
     return least;
 }
 
+/// More arrives than bubbles hold, and the decode pool takes what they hold.
+bool fillsBubbles(const ServingPlan &plan, const FillLoad &load)
+{
+    const double decoded =
+        plan.decode ? double(plan.decode->requests) * double(plan.period) / double(plan.decode->stay) : INFINITY;
+    return load.isSaturated() && decoded > load.held;
+}
+
 class Backlog {
 public:
     Backlog(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop)
         : m_plan(plan)
         , m_requests(requests)
         , m_stop(stop)
-        , m_isSaturated(plan.repeats && fillLoad(plan, requests).isSaturated())
+        , m_isSaturated(plan.repeats && fillsBubbles(plan, fillLoad(plan, requests)))
         , m_takenUntil(m_isSaturated ? longestQueue() : 0)
         , m_controller(plan, m_takenUntil)
         , m_answers(requests.size())
@@ -124,7 +132,7 @@ private:
     {
         ++m_placed;
         Answer &before = m_answers[index], now;
-        const auto placement = m_controller.place(std::size_t(m_requests[index].size), arrival);
+        const auto placement = m_controller.place(std::size_t(m_requests[index].size), arrival, m_requests[index].waited);
         if (placement) {
             now.served = std::int64_t(m_served.size());
             m_served.push_back({ index, placement->group, arrival, placement->firstToken });
@@ -172,6 +180,10 @@ private:
         Nanoseconds last = 0;
         for (std::size_t j = 0; j < members(); ++j)
             last = std::max(last, starts[j] + sliceOf(m_served[index], j).slot());
+        if (m_plan.decode) {
+            const SliceTime &slice = sliceOf(m_served[index], members() - 1);
+            last = std::max(last, starts[members() - 1] + slice.compute + slice.kvMove + m_plan.decode->stay);
+        }
         return last;
     }
 
@@ -209,9 +221,10 @@ private:
 
     void tell(AdmittedRequests &book, Nanoseconds now) const
     {
-        for (const Answer &answer : m_answers) {
+        for (std::size_t i = 0; i < m_answers.size(); ++i) {
+            const Answer &answer = m_answers[i];
             if (answer.served < 0) {
-                ++book.refused[std::size_t(answer.refusal)];
+                book.refused[std::size_t(answer.refusal)] += m_plan.sizes[std::size_t(m_requests[i].size)].prompts;
                 continue;
             }
             const Served &served = m_served[std::size_t(answer.served)];
@@ -273,7 +286,7 @@ FillLoad fillLoad(const ServingPlan &plan, const std::vector<SizedRequest> &requ
             held += count * heldByGroup(plan, size, group);
         if (held <= 0)
             continue;
-        load.arrive += arrive[size];
+        load.arrive += arrive[size] * plan.sizes[size].prompts;
         periods += double(arrive[size]) / held;
     }
     load.held = periods > 0 ? double(load.arrive) / periods : 0;

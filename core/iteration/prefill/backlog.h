@@ -18,12 +18,15 @@ struct SizedRequest {
     Nanoseconds arrival = 0;
     /// index into ServingPlan::sizes
     int size = 0;
+    /// of the time promised, before it arrived
+    Nanoseconds waited = 0;
 };
 
 /// One period of arrivals, and one period of the GPUs' time.
 struct AdmittedRequests {
     struct Accepted {
         std::uint32_t request = 0, group = 0;
+        /// from its arrival
         Nanoseconds ttft = 0;
         /// until its first slice
         Nanoseconds wait = 0;
@@ -37,6 +40,7 @@ struct AdmittedRequests {
     /// in order of request
     std::vector<Accepted> accepted;
     std::vector<Slice> slices;
+    /// prompts
     std::array<std::int64_t, kRefusals> refused {};
     /// begun until it was steady
     int iterations = 0;
@@ -46,7 +50,7 @@ struct AdmittedRequests {
     bool isSaturated = false;
 };
 
-/// Requests of one period, of the sizes that any group can serve at all, beside what bubbles hold of them.
+/// Prompts of one period, of the sizes that any group can serve at all, beside what bubbles hold of them.
 struct FillLoad {
     std::int64_t arrive = 0;
     /// with the same shares of the sizes, whatever the wait; 0 where nothing arrives

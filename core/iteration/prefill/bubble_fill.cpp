@@ -68,6 +68,32 @@ void appendTrack(Timeline &timeline, const AdmissionWindows &location, const Spa
     timeline.fingerprint = 0;
 }
 
+void addModel(BubbleService &service, Errors &errors, const Plan &plan, const Catalogue &catalogue,
+    const std::string &name, const std::string &where)
+{
+    if (auto model = resolveModel(name, plan.baseDir, catalogue)) {
+        service.models.push_back(std::move(*model));
+        return;
+    } else {
+        errors.push_back(model.error());
+    }
+    if (errors.back().code == ErrorCode::UnknownName)
+        errors.back().where = where;
+}
+
+void addDecodeGpu(BubbleService &service, Errors &errors, const Plan &plan, const Catalogue &catalogue)
+{
+    std::string id = plan.bubbleFill.decode.gpu;
+    for (const Datacenter &datacenter : plan.cluster.datacenters)
+        if (id.empty() && !datacenter.pools.empty())
+            id = datacenter.pools.front().gpu;
+    if (const GpuSpec *gpu = catalogue.gpu(id))
+        service.decodeGpu = *gpu;
+    else
+        errors.push_back({ ErrorCode::UnknownName, "bubble_fill.decode.gpu", "no GPU is called \"" + id + "\"",
+            "a GPU of the catalogue" });
+}
+
 } // namespace
 
 ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan, const Catalogue &catalogue)
@@ -77,13 +103,12 @@ ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan,
         return std::nullopt;
     BubbleService service;
     Errors errors;
-    if (auto model = resolveModel(fill.model, plan.baseDir, catalogue)) {
-        service.model = std::move(*model);
-    } else {
-        errors.push_back(model.error());
-        if (errors.back().code == ErrorCode::UnknownName)
-            errors.back().where = "bubble_fill.model";
-    }
+    addModel(service, errors, plan, catalogue, fill.model, "bubble_fill.model");
+    for (std::size_t i = 0; i < fill.served.size(); ++i)
+        addModel(service, errors, plan, catalogue, fill.served[i].model,
+            "bubble_fill.served[" + std::to_string(i) + "].model");
+    if (fill.decode.gpus)
+        addDecodeGpu(service, errors, plan, catalogue);
     if (fill.arrivals == Arrivals::Trace) {
         const std::filesystem::path path(fill.trace);
         if (fill.trace.empty())

@@ -24,7 +24,7 @@ Nanoseconds shortestSlot(const ServingPlan &plan)
 Nanoseconds ServingPlan::serviceTime(std::size_t size, const ServingGroup &group) const
 {
     const SliceTime &last = slice(size, group.members.back());
-    Nanoseconds sum = (firstTokenFromDecode ? last.kvMove : 0) - last.hop;
+    Nanoseconds sum = afterPrefill(last) - last.hop;
     for (const ServingGroup::Member &member : group.members)
         sum += slice(size, member).compute + slice(size, member).hop;
     return sum;
@@ -36,6 +36,8 @@ Controller::Controller(const ServingPlan &plan, Nanoseconds takenUntil)
     , m_isHeld(plan.sizes.size(), false)
     , m_service(plan.sizes.size(), kNever)
 {
+    if (plan.decode)
+        m_decode.emplace(plan.decode->requests, plan.decode->stay);
     const Nanoseconds shortest = shortestSlot(plan);
     std::vector<UntouchedIteration> untouched;
     for (const auto &windows : plan.windows)
@@ -76,12 +78,13 @@ void Controller::openOffers(std::size_t size)
     }
 }
 
-std::expected<Controller::Placement, Refusal> Controller::place(std::size_t size, Nanoseconds arrival)
+std::expected<Controller::Placement, Refusal> Controller::place(
+    std::size_t size, Nanoseconds arrival, Nanoseconds waited)
 {
     std::vector<Offer> &offers = m_offers[size];
     if (offers.empty() || !m_isHeld[size])
         return std::unexpected(offers.empty() && !m_plan.groups.empty() ? Refusal::Memory : Refusal::Window);
-    const Nanoseconds latest = arrival + m_plan.slo;
+    const Nanoseconds latest = arrival - waited + m_plan.slo;
     Offer best;
     m_asked.clear();
     // Ask whoever might still be earlier than the best so far; none is earlier than one that need not wait.
@@ -98,14 +101,21 @@ std::expected<Controller::Placement, Refusal> Controller::place(std::size_t size
             std::swap(m_fits, m_bestFits);
         }
     }
+    const bool isServed = best.end != kNever;
+    const int prompts = m_plan.sizes[size].prompts;
+    const bool isTaken = isServed && (!m_decode || m_decode->hasRoom(keysArrive(best, size), prompts));
+    if (isTaken && m_decode)
+        m_decode->take(keysArrive(best, size), prompts, arrival);
     for (Offer offer : m_asked) {
-        if (best.end != kNever && offer.group == best.group)
+        if (isTaken && offer.group == best.group)
             offer.end = take(best.group, size, arrival);
         offers.push_back(offer);
         std::ranges::push_heap(offers, std::greater {});
     }
-    if (best.end == kNever)
-        return std::unexpected(isLateAlone(size, arrival) ? Refusal::Late : Refusal::Full);
+    if (!isServed)
+        return std::unexpected(isLateAlone(size, arrival, latest) ? Refusal::Late : Refusal::Full);
+    if (!isTaken)
+        return std::unexpected(Refusal::Decode);
     return Placement { best.group, best.end };
 }
 
@@ -125,7 +135,7 @@ Nanoseconds Controller::earliestEnd(const ServingGroup &group, const GpuCalendar
         end = fit.start + slice.compute;
         time = end + slice.hop;
         if (j + 1 == group.members.size())
-            return end + (m_plan.firstTokenFromDecode ? slice.kvMove : 0);
+            return end + m_plan.afterPrefill(slice);
         const Nanoseconds bound = j == 0 ? fit.start + m_service[size] : end;
         if (bound > latest)
             return bound;
@@ -144,16 +154,22 @@ Nanoseconds Controller::take(std::uint32_t index, std::size_t size, Nanoseconds 
         const GpuCalendar::Fit fit = m_bestFits[j];
         m_gpus[m_firstMember[index] + j].take(fit, slice.slot(), arrival);
         m_starts.push_back(fit.start);
-        next = fit.start + slice.slot() + slice.compute + (m_plan.firstTokenFromDecode ? slice.kvMove : 0);
+        next = fit.start + slice.slot() + slice.compute + m_plan.afterPrefill(slice);
     }
     return next;
 }
 
+/// When its keys and values are in the decode pool.
+Nanoseconds Controller::keysArrive(const Offer &best, std::size_t size) const
+{
+    const SliceTime &last = m_plan.slice(size, m_plan.groups[best.group].members.back());
+    return m_bestFits.back().start + last.compute + last.kvMove;
+}
+
 /// Whether no group would be in time for a request even if nothing else were served. What one would reach holds until
 /// its first slice could have started.
-bool Controller::isLateAlone(std::size_t size, Nanoseconds arrival)
+bool Controller::isLateAlone(std::size_t size, Nanoseconds arrival, Nanoseconds latest)
 {
-    const Nanoseconds latest = arrival + m_plan.slo;
     for (std::size_t shape = 0; shape < m_untouched.size(); ++shape) {
         const ServingGroup &group = m_plan.groups[m_groupOf[shape]];
         if (!m_plan.hasRoom(size, group))

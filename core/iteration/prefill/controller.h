@@ -9,20 +9,23 @@
 // end that they could still reach, and a group is asked again only when it comes to the top. Ends only move back as
 // time goes on and slots are taken, so what the heap holds is a lower bound.
 
+#include "core/iteration/prefill/decode_pool.h"
 #include "core/iteration/prefill/gpu_calendar.h"
 #include "core/iteration/prefill/served_model.h"
 
 #include <array>
 #include <expected>
+#include <optional>
 #include <vector>
 
 namespace trainyard {
 
-/// Prompts of one length: what they ask of a GPU of each kind.
+/// A request, be it one prompt or several of one length at once: what it asks of a GPU of each kind.
 struct PromptSize {
     std::vector<SliceTime> onKind;
     /// bytes of keys and values on one GPU
     std::int64_t kvSlice = 0;
+    int prompts = 1;
 };
 
 /// GPUs of one datacenter that serve a request one after the other.
@@ -51,12 +54,19 @@ struct ServingPlan {
     /// of equal size
     std::vector<ServingGroup> groups;
     std::vector<PromptSize> sizes;
-    /// bytes of the served model on one GPU
+    /// bytes of the served models on one GPU
     std::int64_t weightSlice = 0;
     /// longest time to first token
     Nanoseconds slo = 0;
     bool firstTokenFromDecode = false;
+    /// none: the decode GPUs take all there is, and their first token takes no time
+    std::optional<DecodeCapacity> decode;
 
+    /// From the end of the last slice to the first token.
+    [[nodiscard]] Nanoseconds afterPrefill(const SliceTime &last) const
+    {
+        return firstTokenFromDecode ? last.kvMove + (decode ? decode->step : 0) : 0;
+    }
     [[nodiscard]] const SliceTime &slice(std::size_t size, const ServingGroup::Member &member) const
     {
         return sizes[size].onKind[std::size_t(member.kind)];
@@ -71,9 +81,9 @@ struct ServingPlan {
 
 /// Why a request is turned away: keys and values find no memory; no window is as long as a slice (or no group is there
 /// to have one); the windows that would be in time are taken; even with nothing else served the first token would come
-/// too late.
-enum class Refusal : std::uint8_t { Memory, Window, Full, Late };
-inline constexpr std::size_t kRefusals = 4;
+/// too late; the decode pool has no room when keys and values arrive.
+enum class Refusal : std::uint8_t { Memory, Window, Full, Late, Decode };
+inline constexpr std::size_t kRefusals = 5;
 
 class Controller {
 public:
@@ -88,9 +98,11 @@ public:
     explicit Controller(const ServingPlan &plan, Nanoseconds takenUntil = 0);
 
     /// Places a request, none of which comes before an earlier one. A slice lies wholly in one window; the next stage
-    /// starts a hop after it ends; time to first token = wait + slices + hops (+ the last move of keys and values).
-    /// Memory: weights and the keys and values of two prompts a GPU.
-    [[nodiscard]] std::expected<Placement, Refusal> place(std::size_t size, Nanoseconds arrival);
+    /// starts a hop after it ends; time to first token = wait + slices + hops (+ the last move of keys and values, and a
+    /// step of the decode pool). Memory: weights and the keys and values of two requests a GPU. `waited`: what has gone
+    /// by of the time promised.
+    [[nodiscard]] std::expected<Placement, Refusal> place(
+        std::size_t size, Nanoseconds arrival, Nanoseconds waited = 0);
     /// Starts of the slices of the request placed last, one a member.
     [[nodiscard]] const std::vector<Nanoseconds> &starts() const { return m_starts; }
     /// Groups of one shape serve alike; from 0 on.
@@ -111,7 +123,8 @@ private:
     Nanoseconds earliestEnd(const ServingGroup &group, const GpuCalendar *calendars, std::size_t size,
         Nanoseconds arrival, Nanoseconds latest);
     Nanoseconds take(std::uint32_t index, std::size_t size, Nanoseconds arrival);
-    [[nodiscard]] bool isLateAlone(std::size_t size, Nanoseconds arrival);
+    [[nodiscard]] bool isLateAlone(std::size_t size, Nanoseconds arrival, Nanoseconds latest);
+    [[nodiscard]] Nanoseconds keysArrive(const Offer &best, std::size_t size) const;
 
     const ServingPlan &m_plan;
     Calendars m_gpus;
@@ -131,6 +144,7 @@ private:
     std::vector<GpuCalendar::Fit> m_fits, m_bestFits;
     std::vector<Offer> m_asked;
     std::vector<Nanoseconds> m_starts;
+    std::optional<DecodeRoom> m_decode;
 };
 
 } // namespace trainyard

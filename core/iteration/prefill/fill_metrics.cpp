@@ -44,17 +44,37 @@ std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const
     std::array<std::int64_t, kRefusals> refused = admission.refused;
     const auto mostOften = std::size_t(std::ranges::max_element(refused) - refused.begin());
     refused[admission.accepted.empty() ? mostOften : std::size_t(Refusal::Full)] +=
-        setup.arrived - std::int64_t(setup.requests.size());
+        std::accumulate(setup.arrived.begin(), setup.arrived.end(), std::int64_t(0))
+        - std::int64_t(setup.requests.size());
     return refused;
 }
 
-/// Of all accepted prompts: the slices of one add up to its prefill on one GPU.
+/// Calls visit(request, accepted) for every accepted prompt.
+template <class Visit> void forEachPrompt(const ServingSetup &setup, const AdmittedRequests &admission, Visit visit)
+{
+    for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
+        const PromptBatch &batch = setup.batches.batches[accepted.request];
+        for (std::uint32_t i = batch.first; i < batch.first + batch.count; ++i)
+            visit(setup.requests[setup.batches.prompts[i]], accepted);
+    }
+}
+
+/// Of a prompt what its batch waited for others beside what it waited itself.
+Nanoseconds waitForBatch(
+    const ServingSetup &setup, const PrefillRequest &request, const AdmittedRequests::Accepted &accepted)
+{
+    return setup.batches.batches[accepted.request].arrival - request.arrival;
+}
+
+/// Of all accepted prompts, one by one: the slices of one add up to its prefill on one GPU.
 double aloneSeconds(const ServingSetup &setup, const AdmittedRequests &admission)
 {
     Nanoseconds sum = 0;
-    for (const AdmittedRequests::Accepted &accepted : admission.accepted)
+    for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
+        const auto size = std::size_t(setup.sized[accepted.request].size);
         for (const ServingGroup::Member &member : setup.plan.groups[accepted.group].members)
-            sum += setup.plan.slice(std::size_t(setup.sized[accepted.request].size), member).compute;
+            sum += setup.alone[size][std::size_t(member.kind)] * setup.plan.sizes[size].prompts;
+    }
     return toSeconds(sum).value;
 }
 
@@ -62,10 +82,11 @@ void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const Admitt
 {
     std::vector<Nanoseconds> ttfts;
     double waits = 0;
-    for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
-        ttfts.push_back(accepted.ttft);
-        waits += toSeconds(accepted.wait).value;
-    }
+    forEachPrompt(setup, admission, [&](const PrefillRequest &request, const AdmittedRequests::Accepted &accepted) {
+        const Nanoseconds wait = waitForBatch(setup, request, accepted);
+        ttfts.push_back(accepted.ttft + wait);
+        waits += toSeconds(accepted.wait + wait).value;
+    });
     std::ranges::sort(ttfts);
     filled.waiting = waits / toSeconds(setup.free.period).value; // Little's law
     filled.ttftP50Ms = quantileMs(ttfts, 0.5);
@@ -75,6 +96,38 @@ void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const Admitt
         return;
     filled.dedicatedTtftMs = aloneSeconds(setup, admission) * 1e3 / double(ttfts.size());
     filled.ttftInflation = *filled.ttftP50Ms / *filled.dedicatedTtftMs;
+}
+
+void addModels(BubbleFillMetrics &filled, const BubbleFill &fill, const ServingSetup &setup,
+    const AdmittedRequests &admission)
+{
+    if (fill.served.empty())
+        return;
+    std::vector<std::vector<Nanoseconds>> ttfts(setup.arrived.size());
+    forEachPrompt(setup, admission, [&](const PrefillRequest &request, const AdmittedRequests::Accepted &accepted) {
+        ttfts[std::size_t(request.model)].push_back(accepted.ttft + waitForBatch(setup, request, accepted));
+    });
+    for (std::size_t model = 0; model < ttfts.size(); ++model) {
+        std::ranges::sort(ttfts[model]);
+        const auto accepted = std::int64_t(ttfts[model].size());
+        filled.served.push_back({ model == 0 ? fill.model : fill.served[model - 1].model, accepted,
+            setup.arrived[model] - accepted, quantileMs(ttfts[model], 0.5), quantileMs(ttfts[model], 0.99) });
+    }
+}
+
+/// What bubbles and decode pool take in a second of what arrives.
+void addLimits(BubbleFillMetrics &filled, const ServingSetup &setup)
+{
+    const double iteration = toSeconds(setup.free.period).value;
+    Metric decoded;
+    if (const std::optional<DecodeCapacity> &decode = setup.plan.decode) {
+        filled.decodeRequests = double(decode->requests);
+        decoded = decode->stay > 0 ? double(decode->requests) / toSeconds(decode->stay).value : 0;
+        filled.decodeRequestsPerSecond = decoded;
+    }
+    const FillLoad load = fillLoad(setup.plan, setup.sized);
+    if (load.arrive > 0 && setup.plan.repeats)
+        filled.saturationRequestsPerSecond = std::min(load.held / iteration, decoded.value_or(INFINITY));
 }
 
 } // namespace
@@ -91,7 +144,6 @@ BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setu
     const BubbleFill &fill = workload.plan->bubbleFill;
     const double iteration = toSeconds(setup.free.period).value;
     BubbleFillMetrics filled;
-    filled.accepted = std::int64_t(admission.accepted.size());
     const std::array<std::int64_t, kRefusals> refusals = allRefusals(setup, admission);
     filled.rejected = std::accumulate(refusals.begin(), refusals.end(), std::int64_t(0));
     const auto refused = [&](Refusal why) { return refusals[std::size_t(why)]; };
@@ -99,20 +151,22 @@ BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setu
     filled.rejectedForWindow = refused(Refusal::Window);
     filled.rejectedAsFull = refused(Refusal::Full);
     filled.rejectedAsLate = refused(Refusal::Late);
+    filled.rejectedByDecode = refused(Refusal::Decode);
     filled.groups = int(setup.groups.size());
     filled.gpus = filled.groups * fill.stages;
     const double idle = idleGpuSeconds(setup.free);
     filled.filledFraction = idle > 0 ? prefillGpuSeconds(setup, admission) / idle : 0;
     double tokens = 0;
     std::int64_t largest = 0;
-    for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
-        tokens += setup.requests[accepted.request].tokens;
+    forEachPrompt(setup, admission, [&](const PrefillRequest &request, const AdmittedRequests::Accepted &accepted) {
+        ++filled.accepted;
+        tokens += request.tokens;
         largest = std::max(largest, setup.plan.sizes[std::size_t(setup.sized[accepted.request].size)].kvSlice);
-    }
+    });
     filled.prefillTokensPerSecond = tokens / iteration;
     addTimes(filled, setup, admission);
-    if (const FillLoad load = fillLoad(setup.plan, setup.sized); load.arrive > 0 && setup.plan.repeats)
-        filled.saturationRequestsPerSecond = load.held / iteration;
+    addModels(filled, fill, setup, admission);
+    addLimits(filled, setup);
     filled.iterations = admission.iterations;
     filled.isSettled = admission.isSettled;
     filled.memoryPerGpu = filled.accepted > 0 ? setup.plan.weightSlice + 2 * largest : 0;
