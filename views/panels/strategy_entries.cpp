@@ -56,6 +56,8 @@ std::vector<Section> sections()
                 { "  bubble_fill.burstiness", "fill_burstiness", Control::Field },
                 { "  bubble_fill.prompt_tokens", "fill_prompt", Control::Field },
                 { "  bubble_fill.trace", "fill_trace", Control::File },
+                { "bubble_fill.prefill_batch", "fill_batch", Control::Field },
+                { "  bubble_fill.batch_wait_ms", "fill_batch_wait", Control::Field },
                 { "bubble_fill.ttft_slo_ms", "fill_slo", Control::Field },
                 { "bubble_fill.guard_ms", "fill_guard", Control::Field }, { "bubble_fill.chaining", "fill_chaining" },
                 { "bubble_fill.kv_gbps", "fill_kv", Control::Field },
