@@ -197,7 +197,8 @@ private slots:
                 + secondsText(own) + ", " + plainText(one / own) + " times less; GPUs\nare "
                 + percentText(*m.gpuUtilization) + " busy with training, and " + percentText(atlas.median(withPrefill))
                 + " with 1,000 prompts a second of 1,024 tokens beside it");
-        const Metrics &even = evaluatedWith({ { "bubble_fill.arrivals", "constant" } })->metrics;
+        const EvaluationPtr constant = evaluatedWith({ { "bubble_fill.arrivals", "constant" } });
+        const Metrics &even = constant->metrics;
         comparePage("atlas-headline.md",
             "When they come evenly it is " + secondsText(*p50Seconds(even)) + " and " + secondsText(*p99Seconds(even))
                 + ", settled after " + std::to_string(even.bubbleFill->iterations) + " iterations");
