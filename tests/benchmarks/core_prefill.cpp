@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The controller of prefill in bubbles on the size that a live view asks for: 10,000 requests over an iteration of
 // 1,024 GPUs.
-#include "core/iteration/prefill/controller.h"
+#include "core/iteration/prefill/backlog.h"
 
 #include <benchmark/benchmark.h>
 
@@ -26,7 +26,7 @@ ServingPlan thousandGpus(int p, int sizes)
             plan.groups.push_back({ std::vector<ServingGroup::Member>(std::size_t(p), { stage, 0 }), 0 });
     }
     for (int s = 0; s < sizes; ++s)
-        plan.sizes.push_back({ { { (200 + 40 * s) * kMs / p, kMs / 2, kMs } }, 0 });
+        plan.sizes.push_back({ { { (200 + 40 * s) * kMs / p, kMs / 2, kMs } }, 0, 1 });
     plan.slo = 1000 * kMs;
     return plan;
 }
@@ -42,7 +42,7 @@ void admitTenThousandRequests(benchmark::State &state)
     for (auto _ : state) {
         const AdmittedRequests book = admitRequests(plan, requests);
         accepted = book.accepted.size();
-        benchmark::DoNotOptimize(book.sliceStarts.data());
+        benchmark::DoNotOptimize(book.slices.data());
     }
     state.counters["requests"] = double(requests.size());
     state.counters["accepted"] = double(accepted);

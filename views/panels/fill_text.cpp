@@ -27,11 +27,12 @@ QString milliseconds(const Metric &ms)
 /// Why requests were turned away, most often first.
 QString rejections(const BubbleFillMetrics &fill)
 {
-    std::array<std::pair<std::int64_t, QString>, 4> reasons { {
+    std::array<std::pair<std::int64_t, QString>, 5> reasons { {
         { fill.rejectedForWindow, QObject::tr("no gap is long enough") },
         { fill.rejectedAsFull, QObject::tr("the gaps are taken") },
         { fill.rejectedAsLate, QObject::tr("too late") },
         { fill.rejectedForMemory, QObject::tr("no memory beside training") },
+        { fill.rejectedByDecode, QObject::tr("no room in the decode pool") },
     } };
     std::ranges::stable_sort(reasons, std::greater<> {}, [](const auto &reason) { return reason.first; });
     QStringList words;
@@ -80,6 +81,13 @@ QStringList fillFacts(const Metrics &metrics)
                      count(fill.rejected), rejections(fill));
     if (fill.accepted > 0)
         facts << firstToken(fill);
+    for (const ServedModelMetrics &served : fill.served)
+        facts << QObject::tr("%1: %2 accepted, %3 rejected, first token p50 %4.")
+                     .arg(QString::fromStdString(served.model), count(served.accepted), count(served.rejected),
+                         milliseconds(served.ttftP50Ms));
+    if (fill.saturationRequestsPerSecond)
+        facts << QObject::tr("At most %1 such requests per second are served; %2 wait at a time.")
+                     .arg(formatCount(*fill.saturationRequestsPerSecond), formatCount(fill.waiting));
     QString rate = QObject::tr("%1 prefill tokens/s").arg(formatCount(fill.prefillTokensPerSecond));
     if (fill.usdPerHour)
         rate += QObject::tr(", worth %1 per hour").arg(formatUsd(*fill.usdPerHour));

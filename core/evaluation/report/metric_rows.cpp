@@ -26,11 +26,17 @@ void addBubbleFill(std::vector<MetricRow> &rows, const std::optional<BubbleFillM
     add("rejected_by.window", "no bubble is long enough", Whole, Better::Lower, double(fill.rejectedForWindow));
     add("rejected_by.full", "bubbles are taken", Whole, Better::Lower, double(fill.rejectedAsFull));
     add("rejected_by.late", "first token too late", Whole, Better::Lower, double(fill.rejectedAsLate));
+    add("rejected_by.decode", "no room in the decode pool", Whole, Better::Lower, double(fill.rejectedByDecode));
     add("filled_fraction", "Idle time filled", Fraction, Better::Higher, fill.filledFraction);
     add("prefill_tokens_per_s", "Prefill tokens per second", Number, Better::Higher, fill.prefillTokensPerSecond);
     add("ttft_ms.p50", "Time to first token, median", Milliseconds, Better::Lower, fill.ttftP50Ms);
     add("ttft_ms.p95", "95th percentile", Milliseconds, Better::Lower, fill.ttftP95Ms);
     add("ttft_ms.p99", "99th percentile", Milliseconds, Better::Lower, fill.ttftP99Ms);
+    add("waiting", "Requests that wait, in the mean", Number, Better::Lower, fill.waiting);
+    add("saturation_requests_per_s", "Requests per second at saturation", Number, Better::Higher,
+        fill.saturationRequestsPerSecond);
+    add("decode_requests_per_s", "Requests per second of the decode pool", Number, Better::Higher,
+        fill.decodeRequestsPerSecond);
     add("ttft_inflation", "Median over a dedicated GPU", Ratio, Better::Lower, fill.ttftInflation);
     add("memory_bytes_per_gpu", "Memory of prefill per GPU", Size, Better::Lower, double(fill.memoryPerGpu));
     add("usd_per_hour", "Value of prefill per hour", Money, Better::Higher, fill.usdPerHour);

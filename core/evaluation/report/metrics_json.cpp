@@ -121,6 +121,15 @@ Json cost(const CostMetrics &c)
         { "energy_mwh_total", finite(c.energyMwhTotal) }, { "co2_t_total", finite(c.co2TonsTotal) } };
 }
 
+Json servedModels(const BubbleFillMetrics &fill)
+{
+    Json list = Json::array();
+    for (const ServedModelMetrics &served : fill.served)
+        list.push_back({ { "model", served.model }, { "accepted", served.accepted }, { "rejected", served.rejected },
+            { "ttft_ms", { { "p50", finite(served.ttftP50Ms) }, { "p99", finite(served.ttftP99Ms) } } } });
+    return list;
+}
+
 Json bubbleFill(const std::optional<BubbleFillMetrics> &fill)
 {
     if (!fill)
@@ -128,12 +137,18 @@ Json bubbleFill(const std::optional<BubbleFillMetrics> &fill)
     return { { "accepted", fill->accepted }, { "rejected", fill->rejected },
         { "rejected_by",
             { { "memory", fill->rejectedForMemory }, { "window", fill->rejectedForWindow },
-                { "full", fill->rejectedAsFull }, { "late", fill->rejectedAsLate } } },
+                { "full", fill->rejectedAsFull }, { "late", fill->rejectedAsLate },
+                { "decode", fill->rejectedByDecode } } },
         { "groups", fill->groups }, { "gpus", fill->gpus }, { "filled_fraction", finite(fill->filledFraction) },
         { "prefill_tokens_per_s", finite(fill->prefillTokensPerSecond) },
         { "ttft_ms",
             { { "p50", finite(fill->ttftP50Ms) }, { "p95", finite(fill->ttftP95Ms) },
                 { "p99", finite(fill->ttftP99Ms) } } },
+        { "waiting", finite(fill->waiting) },
+        { "saturation_requests_per_s", finite(fill->saturationRequestsPerSecond) },
+        { "iterations", fill->iterations }, { "settled", fill->isSettled },
+        { "decode_requests", finite(fill->decodeRequests) },
+        { "decode_requests_per_s", finite(fill->decodeRequestsPerSecond) }, { "served", servedModels(*fill) },
         { "dedicated_ttft_ms", finite(fill->dedicatedTtftMs) }, { "ttft_inflation", finite(fill->ttftInflation) },
         { "memory_bytes_per_gpu", fill->memoryPerGpu }, { "usd_per_hour", finite(fill->usdPerHour) },
         { "training_delay_s", finite(fill->trainingDelay) } };

@@ -162,6 +162,16 @@ Json jobsSchema()
     return jobs;
 }
 
+Json servedModelSchema()
+{
+    using enum Kind;
+    Json served = object({ { "model", Text, "Its name in the plan" }, { "accepted", Count, "Requests served" },
+        { "rejected", Count, "Requests turned away" } });
+    served["properties"]["ttft_ms"] =
+        object({ { "p50", Number, "Median time to first token" }, { "p99", Number, "99th percentile" } });
+    return served;
+}
+
 Json bubbleFillSchema()
 {
     using enum Kind;
@@ -170,6 +180,12 @@ Json bubbleFillSchema()
             { "groups", Count, "Inference pipelines beside training" }, { "gpus", Count, "GPUs that they span" },
             { "filled_fraction", Number, "Share of the GPUs' idle time that was filled" },
             { "prefill_tokens_per_s", Number, "Prompt tokens per second" },
+            { "waiting", Number, "Requests that wait for their first slice, in the mean" },
+            { "saturation_requests_per_s", Number, "Of such requests what bubbles and decode pool take at most" },
+            { "iterations", Count, "Simulated until one was like the one before" },
+            { "settled", Flag, "One was" },
+            { "decode_requests", Number, "Requests that the decode pool holds at once" },
+            { "decode_requests_per_s", Number, "Requests that it takes" },
             { "dedicated_ttft_ms", Number, "Mean prefill of the accepted prompts on one GPU that does nothing else" },
             { "ttft_inflation", Number, "Median time to first token over that" },
             { "memory_bytes_per_gpu", Count, "Weights, keys and values beside training" },
@@ -177,7 +193,10 @@ Json bubbleFillSchema()
             { "training_delay_s", Number, "Time added to the iteration" } });
     fill["properties"]["rejected_by"] =
         object({ { "memory", Count, "No memory beside training" }, { "window", Count, "No bubble as long as a slice" },
-            { "full", Count, "All such bubbles taken" }, { "late", Count, "First token too late" } });
+            { "full", Count, "All bubbles taken that would be in time" },
+            { "late", Count, "First token too late even if nothing else were served" },
+            { "decode", Count, "No room in the decode pool" } });
+    fill["properties"]["served"] = list(servedModelSchema());
     fill["properties"]["ttft_ms"] = object({ { "p50", Number, "Median time to first token" },
         { "p95", Number, "95th percentile" }, { "p99", Number, "99th percentile" } });
     return fill;

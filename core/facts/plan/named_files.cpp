@@ -16,6 +16,8 @@ template <class AnyPlan, class Visit> void forEachNamedFile(AnyPlan &plan, Visit
     };
     model(plan.workload.model);
     model(plan.bubbleFill.model);
+    for (auto &served : plan.bubbleFill.served)
+        model(served.model);
     if (!plan.bubbleFill.trace.empty())
         visit(plan.bubbleFill.trace);
     for (auto &job : plan.jobs)

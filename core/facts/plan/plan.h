@@ -269,9 +269,32 @@ struct WanStrategy {
 
 enum class Arrivals : std::uint8_t { Poisson, Constant, Bursty, Trace };
 
+/// A further model whose prompts are served by the same GPUs.
+struct ServedModel {
+    std::string model;
+    double requestsPerSecond = 0;
+    int promptTokens = 2048;
+    Extra extra;
+    bool operator==(const ServedModel &) const = default;
+};
+
+/// GPUs beside training to which keys and values move: they make the other tokens of an answer.
+struct DecodePool {
+    /// none: as many as it takes
+    std::optional<int> gpus;
+    /// of the catalogue; empty: that of the first pool of the cluster
+    std::string gpu;
+    /// of an answer
+    int outputTokens = 256;
+    Extra extra;
+    bool operator==(const DecodePool &) const = default;
+};
+
 struct BubbleFill {
     bool enabled = false;
     std::string model;
+    /// beside that one
+    std::vector<ServedModel> served;
     /// of the served model, on GPUs of one datacenter
     int stages = 1;
     Arrivals arrivals = Arrivals::Poisson;
@@ -281,6 +304,9 @@ struct BubbleFill {
     /// trace: a CSV time_s,prompt_tokens; relative to the plan
     std::string trace;
     int promptTokens = 2048;
+    /// prompts that are prefilled at once, at most, and how long the first waits for others
+    int prefillBatch = 1;
+    double batchWaitMs = 10;
     double ttftSloMs = 1000;
     double guardMs = 1;
     /// also over GPUs whose bubbles are not aligned
@@ -289,6 +315,7 @@ struct BubbleFill {
     std::optional<double> kvGbps;
     /// then the move of the KV cache counts as time to first token
     bool firstTokenFromDecode = false;
+    DecodePool decode;
     /// what prefill tokens are worth; 0: the GPU time they save
     double usdPerMillionTokens = 0;
     /// of the random arrivals

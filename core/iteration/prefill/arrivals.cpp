@@ -106,4 +106,36 @@ std::vector<PrefillRequest> arrivals(
     return requests;
 }
 
+std::vector<BubbleFill> servedFills(const BubbleFill &fill)
+{
+    std::vector<BubbleFill> fills { fill };
+    for (const ServedModel &served : fill.served) {
+        BubbleFill &own = fills.emplace_back(fill);
+        own.model = served.model;
+        own.requestsPerSecond = served.requestsPerSecond;
+        own.promptTokens = served.promptTokens;
+        own.seed = int((std::int64_t(fill.seed) + std::int64_t(fills.size()) - 1) % 2'000'000'000);
+        if (fill.arrivals == Arrivals::Trace)
+            own.arrivals = Arrivals::Poisson;
+    }
+    for (BubbleFill &own : fills)
+        own.served.clear();
+    return fills;
+}
+
+std::vector<PrefillRequest> allArrivals(
+    const BubbleFill &fill, Nanoseconds period, const std::vector<PrefillRequest> &trace)
+{
+    std::vector<PrefillRequest> all;
+    const std::vector<BubbleFill> fills = servedFills(fill);
+    for (std::size_t model = 0; model < fills.size(); ++model) {
+        for (PrefillRequest request : arrivals(fills[model], period, trace)) {
+            request.model = int(model);
+            all.push_back(request);
+        }
+    }
+    std::ranges::stable_sort(all, {}, &PrefillRequest::arrival);
+    return all;
+}
+
 } // namespace trainyard

@@ -15,10 +15,12 @@ struct PrefillRequest {
     Nanoseconds arrival = 0;
     /// of the prompt
     int tokens = 0;
+    /// which of the served ones: 0 is bubble_fill.model, then those of bubble_fill.served
+    int model = 0;
     bool operator==(const PrefillRequest &) const = default;
 };
 
-/// Of more in one iteration so many are placed, spread as all of them are; the rest count as rejected.
+/// Of more of one model in one iteration so many are placed, spread as all of them are; the rest count as rejected.
 inline constexpr double kMostPrefillRequests = 1e6;
 /// Requests of a burst in the mean, under bursty arrivals.
 inline constexpr double kRequestsOfBurst = 20;
@@ -36,6 +38,13 @@ inline constexpr double kRequestsOfBurst = 20;
 /// bursts of exponential length, silence between, so that the mean rate is kept. Trace: those of `trace` that lie
 /// inside the iteration, every n/kMostPrefillRequests-th where they are n and too many.
 [[nodiscard]] std::vector<PrefillRequest> arrivals(
+    const BubbleFill &fill, Nanoseconds period, const std::vector<PrefillRequest> &trace);
+
+/// The same of every served model, those of bubble_fill.served as `fill` says but for what they say themselves, each
+/// with a seed of its own; beside a trace they arrive by Poisson.
+[[nodiscard]] std::vector<BubbleFill> servedFills(const BubbleFill &fill);
+/// Of all served models, in order.
+[[nodiscard]] std::vector<PrefillRequest> allArrivals(
     const BubbleFill &fill, Nanoseconds period, const std::vector<PrefillRequest> &trace);
 
 } // namespace trainyard

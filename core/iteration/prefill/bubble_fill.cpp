@@ -14,22 +14,21 @@ namespace {
 
 using Spans = std::vector<FreeWindow>;
 
-/// A slice on the circle of the iteration: in two where it goes on in the next one.
-void addAround(Spans &spans, Nanoseconds start, Nanoseconds length, Nanoseconds period)
+/// In two where it goes on in the next iteration.
+void addAround(Spans &spans, Nanoseconds from, Nanoseconds to, Nanoseconds period)
 {
-    const Nanoseconds local = start % period, end = local + length;
-    spans.push_back({ local, std::min(end, period) });
-    if (end > period)
-        spans.push_back({ 0, end - period });
+    spans.push_back({ from, std::min(to, period) });
+    if (to > period)
+        spans.push_back({ 0, to - period });
 }
 
 /// What the first GPU of each location serves.
 std::vector<Spans> firstGpuSpans(const ServingSetup &setup, const AdmittedRequests &admission)
 {
     std::vector<Spans> spans(setup.free.locations.size());
-    forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds start) {
+    forEachSlice(setup, admission, [&](const GroupMember &member, Nanoseconds from, Nanoseconds to) {
         if (member.gpu == 0)
-            addAround(spans[std::size_t(member.location)], start, slice.compute, setup.free.period);
+            addAround(spans[std::size_t(member.location)], from, to, setup.free.period);
     });
     for (Spans &ofLocation : spans)
         std::ranges::sort(ofLocation);
@@ -69,6 +68,32 @@ void appendTrack(Timeline &timeline, const AdmissionWindows &location, const Spa
     timeline.fingerprint = 0;
 }
 
+void addModel(BubbleService &service, Errors &errors, const Plan &plan, const Catalogue &catalogue,
+    const std::string &name, const std::string &where)
+{
+    if (auto model = resolveModel(name, plan.baseDir, catalogue)) {
+        service.models.push_back(std::move(*model));
+        return;
+    } else {
+        errors.push_back(model.error());
+    }
+    if (errors.back().code == ErrorCode::UnknownName)
+        errors.back().where = where;
+}
+
+void addDecodeGpu(BubbleService &service, Errors &errors, const Plan &plan, const Catalogue &catalogue)
+{
+    std::string id = plan.bubbleFill.decode.gpu;
+    for (const Datacenter &datacenter : plan.cluster.datacenters)
+        if (id.empty() && !datacenter.pools.empty())
+            id = datacenter.pools.front().gpu;
+    if (const GpuSpec *gpu = catalogue.gpu(id))
+        service.decodeGpu = *gpu;
+    else
+        errors.push_back({ ErrorCode::UnknownName, "bubble_fill.decode.gpu", "no GPU is called \"" + id + "\"",
+            "a GPU of the catalogue" });
+}
+
 } // namespace
 
 ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan, const Catalogue &catalogue)
@@ -78,13 +103,12 @@ ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan,
         return std::nullopt;
     BubbleService service;
     Errors errors;
-    if (auto model = resolveModel(fill.model, plan.baseDir, catalogue)) {
-        service.model = std::move(*model);
-    } else {
-        errors.push_back(model.error());
-        if (errors.back().code == ErrorCode::UnknownName)
-            errors.back().where = "bubble_fill.model";
-    }
+    addModel(service, errors, plan, catalogue, fill.model, "bubble_fill.model");
+    for (std::size_t i = 0; i < fill.served.size(); ++i)
+        addModel(service, errors, plan, catalogue, fill.served[i].model,
+            "bubble_fill.served[" + std::to_string(i) + "].model");
+    if (fill.decode.gpus)
+        addDecodeGpu(service, errors, plan, catalogue);
     if (fill.arrivals == Arrivals::Trace) {
         const std::filesystem::path path(fill.trace);
         if (fill.trace.empty())

@@ -20,12 +20,15 @@ namespace trainyard {
 
 /// What the names in `bubble_fill` stand for.
 struct BubbleService {
-    ModelSpec model;
+    /// bubble_fill.model, then those of bubble_fill.served
+    std::vector<ModelSpec> models;
     std::vector<PrefillRequest> trace;
+    /// of the decode pool, where one is given
+    std::optional<GpuSpec> decodeGpu;
 };
 
-/// Empty where nothing is served: filling is off, or names no model. Errors: an unknown model (bubble_fill.model), a
-/// trace that cannot be read.
+/// Empty where nothing is served: filling is off, or names no model. Errors: an unknown model (bubble_fill.model) or
+/// GPU (bubble_fill.decode.gpu), a trace that cannot be read.
 [[nodiscard]] ExpectedAll<std::optional<BubbleService>> resolveBubbleService(
     const Plan &plan, const Catalogue &catalogue);
 
@@ -35,7 +38,7 @@ struct FilledBubbles {
     double gpuSeconds = 0;
 };
 
-/// Places the requests of one iteration and appends a prefill track for each location that serves. `memory`: what
+/// Places the requests of successive iterations until one is like the one before (backlog.h), and appends a prefill track for each location that serves. `memory`: what
 /// training takes on each stage; empty where that is not counted. Nothing where `stop` is triggered, or no time passes.
 /// `workload`: of it the plan, GPUs, degrees and layout are read, not the model. Where nothing comes afterwards, no
 /// prompt is served beyond the end.

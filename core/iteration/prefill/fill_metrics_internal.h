@@ -7,17 +7,11 @@
 
 namespace trainyard {
 
-/// Calls visit(member, slice time, start) for every slice of every accepted request.
+/// Calls visit(member, from, to) for every slice that a GPU serves in one iteration.
 template <class Visit> void forEachSlice(const ServingSetup &setup, const AdmittedRequests &admission, Visit visit)
 {
-    std::size_t next = 0;
-    for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
-        const PromptSize &size = setup.plan.sizes[std::size_t(setup.sized[accepted.request].size)];
-        const ServingGroup &serving = setup.plan.groups[accepted.group];
-        const std::vector<GroupMember> &members = setup.groups[accepted.group].members;
-        for (std::size_t j = 0; j < members.size(); ++j)
-            visit(members[j], size.onKind[std::size_t(serving.members[j].kind)], admission.sliceStarts[next++]);
-    }
+    for (const AdmittedRequests::Slice &slice : admission.slices)
+        visit(setup.groups[slice.group].members[slice.member], slice.from, slice.to);
 }
 
 /// GPU seconds of prefill in one iteration.

@@ -5,41 +5,25 @@
 
 namespace trainyard {
 
-GapTree::GapTree(const std::vector<FreeWindow> &windows, Nanoseconds period, Nanoseconds shortest)
-    : m_period(period)
-    , m_shortest(std::max<Nanoseconds>(1, shortest))
+GapTree::GapTree(const std::vector<FreeWindow> &windows, Nanoseconds shortest)
+    : m_shortest(std::max<Nanoseconds>(1, shortest))
 {
     m_nodes.reserve(windows.size());
     for (const FreeWindow &window : windows) {
         if (window.length() >= m_shortest)
             add(window.start, window.end);
     }
-    if (!windows.empty())
-        m_wrappedUntil = windows.back().end - period;
 }
 
-std::optional<GapTree::Fit> GapTree::firstFit(Nanoseconds from, Nanoseconds length) const
+std::optional<Nanoseconds> GapTree::firstFit(Nanoseconds from, Nanoseconds length) const
 {
-    const Nanoseconds before = from / m_period * m_period, local = from - before;
-    const auto fitAt = [&](Index node, Nanoseconds least, Nanoseconds offset) {
-        const Nanoseconds place = std::max(m_nodes[node].start, least);
-        return Fit { place + offset, place };
-    };
-    if (local < m_wrappedUntil) { // inside what the iteration before left over
-        const Index node = find(m_root, local + m_period, length);
-        if (node != kNone)
-            return fitAt(node, local + m_period, before - m_period);
-    }
-    if (const Index node = find(m_root, local, length); node != kNone)
-        return fitAt(node, local, before);
-    if (const Index node = find(m_root, 0, length); node != kNone)
-        return fitAt(node, 0, before + m_period);
-    return std::nullopt;
+    const Index node = find(m_root, from, length);
+    return node == kNone ? std::nullopt : std::optional(std::max(m_nodes[node].start, from));
 }
 
-void GapTree::take(Fit fit, Nanoseconds length)
+void GapTree::take(Nanoseconds place, Nanoseconds length)
 {
-    const FreeWindow rest = cut(m_root, fit.place, fit.place + length);
+    const FreeWindow rest = cut(m_root, place, place + length);
     if (rest.length() > 0)
         add(rest.start, rest.end);
 }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The free time of one GPU over a repeating iteration, while slots are taken from it: gaps in a treap that knows the
-// longest gap below each node, so that finding the first fitting gap and taking a slot are O(log gaps). Copies of a
-// tree share nothing; GPUs with equal windows share one until they take their first slot (controller.h).
+// The free time of one GPU in one iteration, while slots are taken from it: gaps in a treap that knows the longest gap
+// below each node, so that finding the first fitting gap and taking a slot are O(log gaps). Times count from the start
+// of that iteration. Copies of a tree share nothing (gpu_calendar.h).
 
 #include "core/iteration/prefill/free_windows.h"
 
@@ -13,20 +13,18 @@ namespace trainyard {
 
 class GapTree {
 public:
-    struct Fit {
-        /// absolute: the iteration repeats from 0 on
-        Nanoseconds start = 0;
-        /// the same on the tree's circle
-        Nanoseconds place = 0;
-    };
-
     /// `windows` as freeWindows gives them. Gaps below `shortest` are forgotten: no slot will be shorter.
-    GapTree(const std::vector<FreeWindow> &windows, Nanoseconds period, Nanoseconds shortest);
+    GapTree(const std::vector<FreeWindow> &windows, Nanoseconds shortest);
 
-    /// The earliest place from `from` on (at least 0) that holds `length`; none where no gap does.
-    [[nodiscard]] std::optional<Fit> firstFit(Nanoseconds from, Nanoseconds length) const;
+    /// The earliest place from `from` on, which may be before the iteration, that holds `length`; none where no gap
+    /// does.
+    [[nodiscard]] std::optional<Nanoseconds> firstFit(Nanoseconds from, Nanoseconds length) const;
     /// Takes a place that firstFit found.
-    void take(Fit fit, Nanoseconds length);
+    void take(Nanoseconds place, Nanoseconds length);
+    /// The longest gap; 0 where none is left.
+    [[nodiscard]] Nanoseconds longest() const { return m_root == kNone ? 0 : m_nodes[m_root].longest; }
+    /// No slot fits any more.
+    [[nodiscard]] bool isFull() const { return longest() < m_shortest; }
 
 private:
     using Index = std::uint32_t;
@@ -48,9 +46,7 @@ private:
 
     std::vector<Node> m_nodes;
     Index m_root = kNone;
-    Nanoseconds m_period, m_shortest;
-    /// where the last window ends in the next iteration
-    Nanoseconds m_wrappedUntil = 0;
+    Nanoseconds m_shortest;
     std::uint32_t m_random = 2463534242u;
 };
 

@@ -24,7 +24,7 @@ std::optional<IdlePrompt> shortestPrompt(const Workload &workload, const Catalog
     for (const PipelineClass &c : workload.layout.classes) {
         for (const StageLocation &location : c.locations) {
             const SliceTime slice =
-                sliceOn(workload, (*service)->model, prompt.tokens, location, fitsTensorGroup(workload));
+                sliceOn(workload, (*service)->models.front(), prompt.tokens, location, fitsTensorGroup(workload));
             const Nanoseconds time = fill.stages * slice.compute + (fill.stages - 1) * slice.hop
                 + (fill.firstTokenFromDecode ? slice.kvMove : 0);
             if (time < prompt.firstToken) {

@@ -93,9 +93,9 @@ FlopsPerSecond prefillRate(const GpuSpec &gpu, const ModelSpec &model, double to
     return FlopsPerSecond { products.flops / products.time.value };
 }
 
-Seconds prefillTime(const GpuSpec &gpu, const ModelSpec &model, double tokens)
+Seconds prefillTime(const GpuSpec &gpu, const ModelSpec &model, double tokens, int prompts)
 {
-    return prefillFlops(model, tokens) / prefillRate(gpu, model, tokens);
+    return Flops { prefillFlops(model, tokens).value * prompts } / prefillRate(gpu, model, tokens * prompts);
 }
 
 Bytes kvCacheBytes(const ModelSpec &model, double tokens)
@@ -110,13 +110,14 @@ Bytes servedWeights(const ModelSpec &model)
     return Bytes { kElementBytes * totalParameters(model) };
 }
 
-SliceTime sliceTime(
-    const GpuSpec &gpu, const ModelSpec &model, int stages, double tokens, const Link &hop, const Link &decode)
+SliceTime sliceTime(const GpuSpec &gpu, const ModelSpec &model, int stages, double tokens, const Link &hop,
+    const Link &decode, int prompts)
 {
+    const double all = tokens * prompts; // bytes grow with them
     SliceTime slice;
-    slice.compute = ticks(prefillTime(gpu, model, tokens) * (1.0 / stages));
-    slice.hop = stages > 1 ? ticks(transferTime(Bytes { kElementBytes * tokens * model.hidden }, 1, hop)) : 0;
-    slice.kvMove = ticks(transferTime(kvCacheBytes(model, tokens) * (1.0 / stages), 1, decode));
+    slice.compute = ticks(prefillTime(gpu, model, tokens, prompts) * (1.0 / stages));
+    slice.hop = stages > 1 ? ticks(transferTime(Bytes { kElementBytes * all * model.hidden }, 1, hop)) : 0;
+    slice.kvMove = ticks(transferTime(kvCacheBytes(model, all) * (1.0 / stages), 1, decode));
     return slice;
 }
 

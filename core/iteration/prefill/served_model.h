@@ -15,15 +15,16 @@ namespace trainyard {
 [[nodiscard]] Flops prefillFlops(const ModelSpec &model, double tokens);
 /// FLOP/s that a GPU reaches in the matrix products of that prefill, by its kernel curve for 16-bit operands. Derived.
 [[nodiscard]] FlopsPerSecond prefillRate(const GpuSpec &gpu, const ModelSpec &model, double tokens);
-/// prefillFlops / prefillRate: one prompt on one GPU that does nothing else.
-[[nodiscard]] Seconds prefillTime(const GpuSpec &gpu, const ModelSpec &model, double tokens);
+/// prefillFlops / prefillRate: one prompt on one GPU that does nothing else. Of several at once the products have the
+/// rows of all, attention stays with each.
+[[nodiscard]] Seconds prefillTime(const GpuSpec &gpu, const ModelSpec &model, double tokens, int prompts = 1);
 
 /// Keys and values of a prompt, 16 bits: 2 layers g d 2 L; latent attention keeps its compressed form instead.
 [[nodiscard]] Bytes kvCacheBytes(const ModelSpec &model, double tokens);
 /// Weights of the whole model, 16 bits: 2 N, every expert included.
 [[nodiscard]] Bytes servedWeights(const ModelSpec &model);
 
-/// One stage of the served model at work on one prompt.
+/// One stage of the served model at work on one prompt, or on several at once.
 struct SliceTime {
     /// prefillTime / stages
     Nanoseconds compute = 0;
@@ -37,7 +38,7 @@ struct SliceTime {
 };
 
 /// `hop`: the way to the next stage; `decode`: the way of one GPU to the decode GPUs.
-[[nodiscard]] SliceTime sliceTime(
-    const GpuSpec &gpu, const ModelSpec &model, int stages, double tokens, const Link &hop, const Link &decode);
+[[nodiscard]] SliceTime sliceTime(const GpuSpec &gpu, const ModelSpec &model, int stages, double tokens,
+    const Link &hop, const Link &decode, int prompts = 1);
 
 } // namespace trainyard

@@ -34,22 +34,21 @@ public:
     void build()
     {
         ServingPlan &plan = m_setup.plan;
-        plan.period = circle();
-        plan.weightSlice = wholeBytes(servedWeights(m_service.model).value / m_fill.stages);
+        plan.period = simulated();
+        plan.repeats = m_setup.free.afterwards == Afterwards::Again;
+        for (const ModelSpec &model : m_service.models)
+            plan.weightSlice += wholeBytes(servedWeights(model).value / m_fill.stages);
         plan.slo = toNanoseconds(milliseconds(m_fill.ttftSloMs));
         plan.firstTokenFromDecode = m_fill.firstTokenFromDecode;
         addGroups();
-        const std::vector<int> sizes = promptSizes(m_setup.requests);
-        for (const int tokens : sizes)
-            plan.sizes.push_back(promptSize(tokens));
-        for (const PrefillRequest &request : m_setup.requests)
-            m_setup.sized.push_back(
-                { request.arrival, int(std::ranges::lower_bound(sizes, request.tokens) - sizes.begin()) });
+        addRequests();
+        if (m_service.decodeGpu && m_fill.decode.gpus)
+            plan.decode = decoded();
     }
 
 private:
-    /// On which the controller deals: of a run that does not repeat so long that what would follow comes too late.
-    [[nodiscard]] Nanoseconds circle() const
+    /// Of a run that does not repeat so long that what would follow comes too late.
+    [[nodiscard]] Nanoseconds simulated() const
     {
         const Nanoseconds period = m_setup.free.period;
         return m_setup.free.afterwards == Afterwards::Again
@@ -98,13 +97,65 @@ private:
         return int(m_kinds.size() - 1);
     }
 
-    [[nodiscard]] PromptSize promptSize(int tokens) const
+    struct Length { // of prompts of one model
+        int model = 0, tokens = 0;
+        auto operator<=>(const Length &) const = default;
+    };
+
+    void addRequests()
     {
+        std::vector<std::vector<int>> lengths;
+        for (int model = 0; model < int(m_service.models.size()); ++model)
+            lengths.push_back(promptSizes(m_setup.requests, model));
+        std::map<Length, int> known;
+        std::vector<Length> all;
+        std::vector<int> lengthOf;
+        for (const PrefillRequest &request : m_setup.requests) {
+            const Length length { request.model,
+                *std::ranges::lower_bound(lengths[std::size_t(request.model)], request.tokens) };
+            const auto [it, isNew] = known.try_emplace(length, int(all.size()));
+            if (isNew)
+                all.push_back(length);
+            lengthOf.push_back(it->second);
+        }
+        m_setup.batches = batchesOf(m_setup.requests, lengthOf, m_fill.prefillBatch,
+            toNanoseconds(milliseconds(m_fill.batchWaitMs)), m_setup.free.period);
+        std::map<std::pair<int, std::uint32_t>, int> sizes; // of a length, so many at once
+        for (const PromptBatch &batch : m_setup.batches.batches) {
+            const auto [it, isNew] = sizes.try_emplace({ batch.size, batch.count }, int(sizes.size()));
+            if (isNew)
+                addSize(all[std::size_t(batch.size)], int(batch.count));
+            m_setup.sized.push_back({ batch.arrival, it->second, batch.waited });
+        }
+    }
+
+    void addSize(Length length, int prompts)
+    {
+        const ModelSpec &model = m_service.models[std::size_t(length.model)];
         PromptSize size;
-        size.kvSlice = wholeBytes(kvCacheBytes(m_service.model, tokens).value / m_fill.stages);
-        for (const Kind &kind : m_kinds)
-            size.onKind.push_back(sliceOn(m_workload, m_service.model, tokens, kind.location, kind.isInNode));
-        return size;
+        size.prompts = prompts;
+        size.kvSlice = wholeBytes(kvCacheBytes(model, double(length.tokens) * prompts).value / m_fill.stages);
+        std::vector<Nanoseconds> &alone = m_setup.alone.emplace_back();
+        for (const Kind &kind : m_kinds) {
+            const auto slice = [&](int at) {
+                return sliceOn(m_workload, model, length.tokens, kind.location, kind.isInNode, at);
+            };
+            size.onKind.push_back(slice(prompts));
+            alone.push_back(prompts == 1 ? size.onKind.back().compute : slice(1).compute);
+        }
+        m_setup.plan.sizes.push_back(std::move(size));
+    }
+
+    [[nodiscard]] DecodeCapacity decoded() const
+    {
+        std::vector<DecodedModel> models;
+        for (const ModelSpec &model : m_service.models)
+            models.push_back({ &model, 1 });
+        for (const PrefillRequest &request : m_setup.requests) {
+            DecodedModel &longest = models[std::size_t(request.model)];
+            longest.promptTokens = std::max(longest.promptTokens, double(request.tokens));
+        }
+        return decodeCapacity(*m_service.decodeGpu, *m_fill.decode.gpus, models, m_fill.decode.outputTokens);
     }
 
     const Workload &m_workload;
@@ -117,15 +168,15 @@ private:
 
 } // namespace
 
-SliceTime sliceOn(
-    const Workload &workload, const ModelSpec &served, int tokens, const StageLocation &location, bool isInNode)
+SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens, const StageLocation &location,
+    bool isInNode, int prompts)
 {
     const BubbleFill &fill = workload.plan->bubbleFill;
     const NetworkSpec &network = builtinNetwork();
     const GpuSpec &gpu = workload.gpu(location);
     const Link fabric = fabricLink(gbitsPerSecond(workload.fabricGbps(location)), network);
     const Link decode = fill.kvGbps ? fabricLink(gbitsPerSecond(*fill.kvGbps), network) : fabric;
-    return sliceTime(gpu, served, fill.stages, tokens, isInNode ? deviceLink(gpu, network) : fabric, decode);
+    return sliceTime(gpu, served, fill.stages, tokens, isInNode ? deviceLink(gpu, network) : fabric, decode, prompts);
 }
 
 bool fitsTensorGroup(const Workload &workload)
@@ -134,11 +185,12 @@ bool fitsTensorGroup(const Workload &workload)
     return std::gcd(tensor.ranks, tensor.together) % workload.plan->bubbleFill.stages == 0;
 }
 
-std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests)
+std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests, int model)
 {
     std::set<int> lengths;
     for (const PrefillRequest &request : requests)
-        lengths.insert(request.tokens);
+        if (request.model == model)
+            lengths.insert(request.tokens);
     if (lengths.size() <= kMostPromptSizes)
         return { lengths.begin(), lengths.end() };
     const double least = *lengths.begin(), ratio = *lengths.rbegin() / least;
@@ -156,8 +208,13 @@ ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, co
     setup.free =
         freeWindows(timeline, workload.layout, workload.degrees.gpusOfStage(), workload.degrees.context, afterwards);
     setup.groups = formGroups(setup.free, plan.bubbleFill.stages, plan.bubbleFill.chaining);
-    setup.requests = arrivals(plan.bubbleFill, timeline.duration, service.trace);
-    setup.arrived = requestsOfIteration(plan.bubbleFill, timeline.duration, service.trace, setup.requests.size());
+    setup.requests = allArrivals(plan.bubbleFill, timeline.duration, service.trace);
+    std::vector<std::size_t> placed(service.models.size(), 0);
+    for (const PrefillRequest &request : setup.requests)
+        ++placed[std::size_t(request.model)];
+    const std::vector<BubbleFill> fills = servedFills(plan.bubbleFill);
+    for (std::size_t model = 0; model < placed.size(); ++model)
+        setup.arrived.push_back(requestsOfIteration(fills[model], timeline.duration, service.trace, placed[model]));
     SetupBuilder(workload, memory, service, setup).build();
     return setup;
 }

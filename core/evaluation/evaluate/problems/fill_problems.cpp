@@ -8,6 +8,7 @@
 #include "core/iteration/prefill/idle_prompt.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace trainyard {
@@ -113,8 +114,14 @@ Problem nothingServed(const Evaluation &evaluation, const Workload &workload, co
 {
     const BubbleFill &fill = evaluation.plan->bubbleFill;
     const BubbleFillMetrics &filled = *evaluation.metrics.bubbleFill;
-    const std::int64_t most =
-        std::max({ filled.rejectedForMemory, filled.rejectedForWindow, filled.rejectedAsLate, filled.rejectedAsFull });
+    const std::int64_t most = std::max({ filled.rejectedForMemory, filled.rejectedForWindow, filled.rejectedAsLate,
+        filled.rejectedAsFull, filled.rejectedByDecode });
+    if (filled.rejectedByDecode == most)
+        return { Severity::Warning,
+            filled.decodeRequests.value_or(0) > 0
+                ? "The decode pool has no room for any request: bubbles stay empty"
+                : "The decode pool has too few GPUs for the served models with one request: bubbles stay empty",
+            "bubble_fill.decode.gpus", {} };
     if (filled.rejectedForMemory == most)
         return { Severity::Warning,
             "Training leaves no memory for the served model with its keys and values: bubbles stay empty",
@@ -138,6 +145,55 @@ Problem tooManyRequests(const Metrics &metrics)
         "Of " + number(double(metrics.bubbleFill->accepted + metrics.bubbleFill->rejected)) + " prefill requests "
             + period(metrics) + " a million are placed; the rest count as rejected",
         "bubble_fill.requests_per_s", {} };
+}
+
+/// The most of a rate whose bubbles are not quite full.
+constexpr double kBelowSaturation = 0.95;
+
+/// Of what any bubble could serve.
+double offeredPerSecond(const BubbleFillMetrics &filled, double seconds)
+{
+    return double(filled.accepted + filled.rejected - filled.rejectedForMemory - filled.rejectedForWindow) / seconds;
+}
+
+/// More arrives than is served whatever the wait.
+Problem saturated(const Plan &plan, const BubbleFillMetrics &filled, double seconds)
+{
+    const double holds = *filled.saturationRequestsPerSecond, offered = offeredPerSecond(filled, seconds);
+    const bool isDecode = filled.decodeRequestsPerSecond && *filled.decodeRequestsPerSecond <= holds;
+    Problem problem { Severity::Note,
+        (isDecode ? "The decode pool takes " : "Bubbles hold ") + number(holds) + " prompts a second and "
+            + number(offered) + " arrive: "
+            + (isDecode ? "the rest are turned away"
+                        : "the backlog grows until first tokens come after " + number(plan.bubbleFill.ttftSloMs)
+                      + " ms, and the rest are turned away"),
+        isDecode ? "bubble_fill.decode.gpus" : "bubble_fill.requests_per_s", {} };
+    const double rate = plan.bubbleFill.requestsPerSecond * kBelowSaturation * holds / offered;
+    if (!isDecode && plan.bubbleFill.served.empty() && plan.bubbleFill.arrivals != Arrivals::Trace && rate >= 1)
+        problem.fixes.push_back(fixOf(plan, "Send " + number(std::floor(rate)) + " a second",
+            [&](Plan &p) { p.bubbleFill.requestsPerSecond = std::floor(rate); }));
+    return problem;
+}
+
+Problem unsettled(const BubbleFillMetrics &filled)
+{
+    return { Severity::Warning,
+        "The backlog of prefill requests has not settled after " + counted(filled.iterations, "iteration")
+            + ": times to first token are those of the last one",
+        "bubble_fill.requests_per_s", {} };
+}
+
+/// How arrivals and what serves them stand to each other, where any is served.
+void addBacklog(std::vector<Problem> &problems, const Evaluation &evaluation, double seconds)
+{
+    const auto &filled = evaluation.metrics.bubbleFill;
+    if (!filled || filled->accepted == 0)
+        return;
+    if (!filled->isSettled)
+        problems.push_back(unsettled(*filled));
+    if (filled->saturationRequestsPerSecond
+        && offeredPerSecond(*filled, seconds) > *filled->saturationRequestsPerSecond)
+        problems.push_back(saturated(*evaluation.plan, *filled, seconds));
 }
 
 /// What keeps bubbles empty.
@@ -179,6 +235,7 @@ std::vector<Problem> bubbleFillProblems(
     std::vector<Problem> problems;
     if (auto empty = emptyBubbles(evaluation, workload, catalogue))
         problems.push_back(std::move(*empty));
+    addBacklog(problems, evaluation, *seconds);
     if (auto unused = unusedTrace(*evaluation.plan))
         problems.push_back(std::move(*unused));
     if (fill.chaining && fill.stages == 1)

@@ -20,6 +20,42 @@ inline bool bursts(const Plan &plan)
     return fills(plan) && plan.bubbleFill.arrivals == Arrivals::Bursty;
 }
 
+inline bool batches(const Plan &plan)
+{
+    return fills(plan) && plan.bubbleFill.prefillBatch > 1;
+}
+inline bool hasDecodePool(const Plan &plan)
+{
+    return fills(plan) && plan.bubbleFill.decode.gpus.has_value();
+}
+
+template <class V> [[gnu::cold]] void describe(V &v, Of<ServedModel>)
+{
+    v.value(&ServedModel::model,
+        Key("model", "Model that is served too: catalogue name or path", said("Further served model"), kRequired,
+            more("a path of a `config.json` is relative to the plan")));
+    v.value(&ServedModel::requestsPerSecond,
+        Key("requests_per_s", "Arrival rate of its requests, 1/s", said("Requests", " per second"), upTo(1e9),
+            more("they arrive by the rule of `bubble_fill.arrivals`, drawn apart from the others; beside a trace, at "
+                 "random")));
+    v.value(&ServedModel::promptTokens,
+        Key("prompt_tokens", "Tokens of its prompts", said("Prompt", " tokens"), range(1, 1e8)));
+}
+
+template <class V> [[gnu::cold]] void describe(V &v, Of<DecodePool>)
+{
+    v.value(&DecodePool::gpus,
+        Key("gpus", "GPUs that decode, beside those of the cluster", otherwise("as many as it takes"),
+            said("GPUs that decode"), range(1, 1e6), when(fills),
+            more("a request is taken only where one of them has room for its keys and values when they arrive")));
+    v.value(&DecodePool::gpu,
+        Key("gpu", "Their type, by the catalogue", otherwise("that of the cluster's first pool"),
+            said("Type of GPUs that decode"), when(hasDecodePool)));
+    v.value(&DecodePool::outputTokens,
+        Key("output_tokens", "Tokens of an answer", said("Answer", " tokens"), range(1, 1e8), when(hasDecodePool),
+            more("so long a request keeps its room in the decode pool")));
+}
+
 template <class V> [[gnu::cold]] void describe(V &v, Of<BubbleFill>)
 {
     v.value(&BubbleFill::enabled,
@@ -33,6 +69,9 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<BubbleFill>)
             more("a path of a `config.json` is relative to the plan"),
             shown("Served model", "The model whose prompts are served. Its weights lie beside training."),
             choice("Served model", "fill_model")));
+    v.value(&BubbleFill::served,
+        Key("served", "Further models that the same GPUs serve", otherwise("none"),
+            more("the weights of all of them lie on each group")));
     v.value(&BubbleFill::stages,
         Key("stages", "Stages over which the served model is spread", said("Stages of the served model"),
             range(1, 4096), when(fills),
@@ -63,6 +102,16 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<BubbleFill>)
     v.value(&BubbleFill::promptTokens,
         Key("prompt_tokens", "Tokens of a prompt", said("Prompt", " tokens"), range(1, 1e8), when(drawsArrivals),
             shown("Prompt", "Tokens of a prompt. Prefill time grows a little faster than in proportion.")));
+    v.value(&BubbleFill::prefillBatch,
+        Key("prefill_batch", "Prompts that are prefilled at once, at most", said("Prompts at once"), range(1, 256),
+            when(fills), more("of one model and length; one that is full or has waited long enough is placed as one"),
+            shown("Prompts at once",
+                "Prompts that are prefilled together, at most. Short ones then use a GPU better, and wait for one "
+                "another.")));
+    v.value(&BubbleFill::batchWaitMs,
+        Key("batch_wait_ms", "Time that the first prompt of a batch waits for others, milliseconds",
+            said("Wait for a batch", " ms"), upTo(1e9), when(batches),
+            shown("Wait for a batch", "Milliseconds after which a batch is served though it is not full."), field(2)));
     v.value(&BubbleFill::ttftSloMs,
         Key("ttft_slo_ms", "Time to first token that is promised, milliseconds", said("Time to first token", " ms"),
             above(0, 1e9), when(fills),
@@ -98,6 +147,7 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<BubbleFill>)
                 "The time to first token, in milliseconds, includes moving the KV cache: the GPU that decodes emits "
                 "the first token, not the one that prefills."),
             when(fills), choice("First token from decode", "fill_first_token"), kOffered));
+    v.value(&BubbleFill::decode, Key("decode", "The GPUs that decode"));
     v.value(&BubbleFill::usdPerMillionTokens,
         Key("usd_per_million_tokens",
             "Value of 10^6 prefill tokens, USD; 0: what a dedicated GPU of the same kind would cost",

@@ -280,7 +280,18 @@ public:
         if (coin())
             p.profile = profile(p.parallelism.pipeline);
         addJobs(p); // last, so that plans of a seed stay what they are otherwise
+        addServing(p);
         return p;
+    }
+
+    void addServing(Plan &p)
+    {
+        if (coin())
+            p.bubbleFill.prefillBatch = whole(1, 9), p.bubbleFill.batchWaitMs = real(0, 99);
+        for (int i = whole(0, 2); i > 0; --i)
+            p.bubbleFill.served.push_back({ text(), real(0, 99), whole(1, 9999), extra() });
+        if (coin())
+            p.bubbleFill.decode = { whole(1, 99), coin() ? "" : "a100-sxm-80gb", whole(1, 999), extra() };
     }
 
     Job job(const std::string &name)

@@ -19,6 +19,8 @@ Plan namingFiles(const std::string &folder)
     plan.baseDir = folder;
     plan.workload.model = "config.json";
     plan.bubbleFill.model = "models/served/config.json";
+    plan.bubbleFill.served.resize(1);
+    plan.bubbleFill.served[0].model = "models/a/config.json";
     plan.bubbleFill.trace = "../requests.csv";
     plan.jobs.resize(2);
     plan.jobs[0].model = "llama-3-8b"; // of the catalogue
@@ -64,7 +66,7 @@ private slots:
         const auto moved = readPlan(file);
         QVERIFY(moved);
         const std::vector<std::string> before = namesOfFiles(plan), after = namesOfFiles(*moved);
-        QCOMPARE(before.size(), std::size_t(6)); // the grid's absolute one too
+        QCOMPARE(before.size(), std::size_t(7)); // the grid's absolute one too
         QCOMPARE(after.size(), before.size());
         for (std::size_t i = 0; i < before.size(); ++i)
             QCOMPARE(canonical(*moved, after[i]), canonical(plan, before[i]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/iteration/prefill/controller.h"
+#include "core/iteration/prefill/backlog.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -20,7 +20,7 @@ ServingPlan aligned(
     ServingPlan plan;
     plan.period = period;
     plan.windows = { std::move(windows) };
-    plan.sizes = { { { slice }, 0 } };
+    plan.sizes = { { { slice }, 0, 1 } };
     plan.slo = slo;
     for (int g = 0; g < groups; ++g)
         plan.groups.push_back({ std::vector<ServingGroup::Member>(std::size_t(p)), 0 });
@@ -37,10 +37,12 @@ std::vector<SizedRequest> everyTick(Nanoseconds from, Nanoseconds to, Nanosecond
 
 double fillOf(const ServingPlan &plan, const AdmittedRequests &admission, std::size_t gpus)
 {
-    double idle = 0;
+    double idle = 0, filled = 0;
     for (const FreeWindow &w : plan.windows.front())
         idle += double(w.length());
-    return double(admission.sliceStarts.size()) * double(plan.sizes[0].onKind[0].compute) / (idle * double(gpus));
+    for (const AdmittedRequests::Slice &slice : admission.slices)
+        filled += double(slice.to - slice.from);
+    return filled / (idle * double(gpus));
 }
 
 /// Windows that leave some training between them.
@@ -92,6 +94,8 @@ std::vector<SizedRequest> randomRequests(std::mt19937 &random, const ServingPlan
     return requests;
 }
 
+constexpr int kIterations = 4;
+
 /// The rules written down without any index: a calendar of nanoseconds for each GPU, every group tried for every
 /// request.
 class BruteForce {
@@ -99,13 +103,16 @@ public:
     explicit BruteForce(const ServingPlan &plan)
         : m_plan(plan)
     {
+        const Nanoseconds length = plan.period * (kIterations + 12);
         for (const ServingGroup &group : plan.groups) {
             auto &calendars = m_isFree.emplace_back();
             for (const auto &member : group.members) {
-                auto &isFree = calendars.emplace_back(std::size_t(plan.period), false);
-                for (const FreeWindow &w : plan.windows[std::size_t(member.windows)])
-                    for (Nanoseconds t = w.start; t < w.end; ++t)
-                        isFree[std::size_t(t % plan.period)] = true;
+                auto &isFree = calendars.emplace_back(std::size_t(length), false);
+                for (Nanoseconds begin = -plan.period; begin < length; begin += plan.period)
+                    for (const FreeWindow &w : plan.windows[std::size_t(member.windows)])
+                        for (Nanoseconds t = std::max<Nanoseconds>(0, begin + w.start);
+                             t < std::min(length, begin + w.end); ++t)
+                            isFree[std::size_t(t)] = true;
             }
         }
     }
@@ -116,7 +123,7 @@ public:
         Nanoseconds best = -1;
         for (std::size_t g = 0; g < m_plan.groups.size(); ++g) {
             const Nanoseconds end = endOn(g, request).first;
-            if (end >= 0 && end - request.arrival <= m_plan.slo && (best < 0 || end < best))
+            if (end >= 0 && end - request.arrival + request.waited <= m_plan.slo && (best < 0 || end < best))
                 best = end;
         }
         return best;
@@ -127,8 +134,7 @@ public:
     {
         const std::vector<Nanoseconds> starts = endOn(g, request).second;
         for (std::size_t j = 0; j < starts.size(); ++j)
-            for (Nanoseconds t = starts[j]; t < starts[j] + slice(g, j, request).slot(); ++t)
-                m_isFree[g][j][std::size_t(t % m_plan.period)] = false;
+            std::fill_n(m_isFree[g][j].begin() + starts[j], slice(g, j, request).slot(), false);
         return starts;
     }
 
@@ -142,7 +148,7 @@ public:
 private:
     [[nodiscard]] const SliceTime &slice(std::size_t g, std::size_t j, const SizedRequest &request) const
     {
-        return m_plan.sizes[std::size_t(request.size)].onKind[std::size_t(m_plan.groups[g].members[j].kind)];
+        return m_plan.slice(std::size_t(request.size), m_plan.groups[g].members[j]);
     }
 
     Nanoseconds tryGroup(std::size_t g, const SizedRequest &request, std::vector<Nanoseconds> &places)
@@ -152,7 +158,7 @@ private:
         Nanoseconds time = request.arrival, end = -1;
         for (std::size_t j = 0; j < m_plan.groups[g].members.size(); ++j) {
             const SliceTime &s = slice(g, j, request);
-            const Nanoseconds limit = time + m_plan.period;
+            const Nanoseconds limit = time + 8 * m_plan.period; // longer than is promised
             while (time < limit && !isFree(m_isFree[g][j], time, s.slot()))
                 ++time;
             if (time == limit)
@@ -160,16 +166,16 @@ private:
             places.push_back(time);
             end = time + s.compute + (m_plan.firstTokenFromDecode ? s.kvMove : 0);
             time += s.compute + s.hop;
+            if (time > request.arrival + 2 * m_plan.slo)
+                return -1;
         }
         return end;
     }
 
-    [[nodiscard]] bool isFree(const std::vector<bool> &calendar, Nanoseconds start, Nanoseconds length) const
+    [[nodiscard]] static bool isFree(const std::vector<bool> &calendar, Nanoseconds start, Nanoseconds length)
     {
-        for (Nanoseconds t = start; t < start + length; ++t)
-            if (!calendar[std::size_t(t % m_plan.period)])
-                return false;
-        return true;
+        return std::all_of(
+            calendar.begin() + start, calendar.begin() + start + length, [](bool isFree) { return isFree; });
     }
 
     const ServingPlan &m_plan;
@@ -185,65 +191,58 @@ private slots:
     void itAdmitsLikeATrialOfEveryGroupAtEveryNanosecond()
     {
         std::mt19937 random(5);
-        std::int64_t accepted = 0, rejected = 0;
-        for (int trial = 0; trial < 400; ++trial) {
+        int accepted = 0, rejected = 0, later = 0;
+        for (int trial = 0; trial < 200; ++trial) {
             const ServingPlan plan = randomPlan(random);
             const std::vector<SizedRequest> requests = randomRequests(random, plan);
-            const AdmittedRequests admission = admitRequests(plan, requests);
             BruteForce brute(plan);
-            std::size_t next = 0, slice = 0;
-            for (std::uint32_t i = 0; i < requests.size(); ++i) {
-                const Nanoseconds end = brute.earliestEnd(requests[i]);
-                const bool isAccepted = next < admission.accepted.size() && admission.accepted[next].request == i;
-                QCOMPARE(isAccepted, end >= 0);
-                if (!isAccepted)
+            Controller controller(plan);
+            for (std::size_t i = 0; i < requests.size() * kIterations; ++i) {
+                SizedRequest request = requests[i % requests.size()];
+                request.arrival += Nanoseconds(i / requests.size()) * plan.period;
+                const Nanoseconds end = brute.earliestEnd(request);
+                const auto placement = controller.place(std::size_t(request.size), request.arrival);
+                QCOMPARE(placement.has_value(), end >= 0);
+                if (!placement) {
+                    ++rejected;
                     continue;
-                const auto &location = admission.accepted[next++];
-                QCOMPARE(location.ttft, end - requests[i].arrival);
-                QCOMPARE(brute.endOn(location.group, requests[i]).first, end); // of equally early ones any will do
-                for (const Nanoseconds start : brute.take(location.group, requests[i]))
-                    QCOMPARE(admission.sliceStarts[slice++], start);
+                }
+                ++accepted;
+                later += controller.starts().front() >= request.arrival + plan.period;
+                QCOMPARE(placement->firstToken, end);
+                QCOMPARE(brute.endOn(placement->group, request).first, end); // of equally early ones any will do
+                QCOMPARE(controller.starts(), brute.take(placement->group, request));
             }
-            accepted += std::int64_t(admission.accepted.size());
-            for (const std::int64_t count : admission.refused)
-                rejected += count;
-            QCOMPARE(std::size_t(next), admission.accepted.size());
         }
-        QVERIFY(accepted > 2000 && rejected > 2000); // both answers were tried
+        QVERIFY(accepted > 4000 && rejected > 4000); // both answers were tried
+        QVERIFY(later > 100);
     }
 
     void slicesNeverOverlapOnAGpuAndLieInsideItsWindows()
     {
         std::mt19937 random(23);
+        int slices = 0;
         for (int trial = 0; trial < 200; ++trial) {
             const ServingPlan plan = randomPlan(random);
-            const std::vector<SizedRequest> requests = randomRequests(random, plan);
-            const AdmittedRequests admission = admitRequests(plan, requests);
+            const AdmittedRequests admission = admitRequests(plan, randomRequests(random, plan));
             std::vector<std::vector<std::vector<int>>> jobs(plan.groups.size()); // group, member, nanosecond
             for (std::size_t g = 0; g < plan.groups.size(); ++g)
                 jobs[g].assign(plan.groups[g].members.size(), std::vector<int>(std::size_t(plan.period), 0));
-            std::size_t slice = 0;
-            for (const auto &accepted : admission.accepted) {
-                const ServingGroup &group = plan.groups[accepted.group];
-                Nanoseconds ready = requests[accepted.request].arrival;
-                for (std::size_t j = 0; j < group.members.size(); ++j) {
-                    const SliceTime &time = plan.sizes[std::size_t(requests[accepted.request].size)]
-                                                .onKind[std::size_t(group.members[j].kind)];
-                    const Nanoseconds start = admission.sliceStarts[slice++], local = start % plan.period;
-                    QVERIFY(start >= ready); // after its input
-                    ready = start + time.compute + time.hop;
-                    const auto &windows = plan.windows[std::size_t(group.members[j].windows)];
-                    QVERIFY(std::ranges::any_of(windows, [&](const FreeWindow &w) {
-                        return (w.start <= local && local + time.compute <= w.end)
-                            || (w.start <= local + plan.period && local + plan.period + time.compute <= w.end);
-                    }));
-                    for (Nanoseconds t = start; t < start + time.compute; ++t)
-                        QCOMPARE(++jobs[accepted.group][j][std::size_t(t % plan.period)], 1);
-                }
-                QVERIFY(accepted.ttft <= plan.slo);
+            for (const AdmittedRequests::Slice &slice : admission.slices) {
+                const ServingGroup::Member &member = plan.groups[slice.group].members[slice.member];
+                QVERIFY(slice.from >= 0 && slice.from < plan.period && slice.to > slice.from);
+                QVERIFY(std::ranges::any_of(plan.windows[std::size_t(member.windows)], [&](const FreeWindow &w) {
+                    return (w.start <= slice.from && slice.to <= w.end)
+                        || (w.start <= slice.from + plan.period && slice.to + plan.period <= w.end);
+                }));
+                for (Nanoseconds t = slice.from; t < slice.to; ++t)
+                    QCOMPARE(++jobs[slice.group][slice.member][std::size_t(t % plan.period)], 1);
+                ++slices;
             }
-            QCOMPARE(slice, admission.sliceStarts.size());
+            for (const auto &accepted : admission.accepted)
+                QVERIFY(accepted.ttft <= plan.slo);
         }
+        QVERIFY(slices > 2000);
     }
 
     void oneWindowOfAlignedGpusFillsByTheClosedForm_data()
@@ -290,6 +289,8 @@ private slots:
         QCOMPARE(admitRequests(plan, { { 40, 0 } }).accepted.front().ttft, Nanoseconds(60 + 3 * 20 + 2 * 5));
         plan.firstTokenFromDecode = true;
         QCOMPARE(admitRequests(plan, { { 40, 0 } }).accepted.front().ttft, Nanoseconds(60 + 3 * 20 + 2 * 5 + 7));
+        plan.decode = DecodeCapacity { .requests = 1, .gpusOfReplica = 1, .step = 9, .stay = 90 };
+        QCOMPARE(admitRequests(plan, { { 40, 0 } }).accepted.front().ttft, Nanoseconds(60 + 3 * 20 + 2 * 5 + 7 + 9));
     }
 
     void prefillKeepsThePaceOfItsKeysAndValues()
@@ -311,7 +312,13 @@ private slots:
         plan.groups[0].room = 25;
         QCOMPARE(refused(plan, std::vector<SizedRequest>(5), Refusal::Full), 2); // three of 30 in 100
         plan.slo = 545;
-        QCOMPARE(refused(plan, std::vector<SizedRequest>(5), Refusal::Late), 4); // the second would end at 560
+        QCOMPARE(refused(plan, std::vector<SizedRequest>(5), Refusal::Full), 4); // the second would end at 560
+        QCOMPARE(refused(plan, { { 0, 0 }, { 600, 0 } }, Refusal::Late), 1); // at 1530, however empty
+        plan.slo = 2000;
+        plan.decode = DecodeCapacity { .requests = 1, .gpusOfReplica = 1, .step = 10, .stay = 900 };
+        QCOMPARE(refused(plan, std::vector<SizedRequest>(2), Refusal::Decode), 1);
+        plan.decode.reset();
+        plan.slo = 545;
         plan.sizes[0].onKind[0].compute = 101;
         QCOMPARE(refused(plan, { { 0, 0 } }, Refusal::Window), 1);
         plan.groups.clear(); // nobody to ask, whatever their memory
