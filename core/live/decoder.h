@@ -10,7 +10,7 @@
 #include <memory>
 #include <string_view>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 struct OtlpHistory;
 }
 
@@ -55,7 +55,7 @@ using DecoderPtr = std::unique_ptr<Decoder>;
 
 /// What the counters of one sender stood at after its last message (core/runs/telemetry/readers/otlp_history.h): with
 /// it, sums of deltas and means of histograms go on from message to message. One thread at a time.
-using readers::measured::OtlpHistory;
+using readers::OtlpHistory;
 using OtlpHistoryPtr = std::shared_ptr<OtlpHistory>;
 [[nodiscard]] OtlpHistoryPtr makeOtlpHistory();
 /// One whole OTLP request body (metrics, traces or logs), unpacked; `isJson`: its encoding. Errors: BadSyntax.

@@ -12,8 +12,8 @@ namespace trainyard::live {
 namespace {
 
 using readers::GrowingLog;
-using readers::LogLine;
-using readers::LogLines;
+using readers::TextLine;
+using readers::TextLines;
 
 constexpr std::size_t kMarkBytes = 4; // of a byte order mark or of gzip, at most
 constexpr std::string_view kLineEnds = "\r\n";
@@ -82,7 +82,7 @@ private:
     void begin(std::string_view head)
     {
         m_isBegun = true;
-        LogLines lines(head); // passes a byte order mark over
+        TextLines lines(head); // passes a byte order mark over
         m_markBytes = lines.position();
     }
 
@@ -141,9 +141,9 @@ private:
 
     void readLines(std::string_view text, Moment received, const BatchOut &out)
     {
-        LogLines lines(text, m_number);
+        TextLines lines(text, m_number);
         std::size_t count = 0;
-        for (LogLine line; lines.next(line);) {
+        for (TextLine line; lines.next(line);) {
             m_log.take(line);
             if (++count % m_limits.batchEvents == 0)
                 give(received, out, false);

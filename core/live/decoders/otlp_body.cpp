@@ -39,7 +39,7 @@ Expected<Batch> decodeOtlp(std::string_view body, bool isJson, const std::string
     std::string padded(body);
     padded.append(kSourcePadding, '\0');
     const SourceText source { name, std::string_view(padded).substr(0, body.size()), std::int64_t(body.size()), false };
-    using namespace readers::measured;
+    using namespace readers;
     auto read = isJson ? readOtlpJson(source, {}, history) : readOtlpProtobuf(source, {}, history);
     if (!read && !tellsNothing(body, isJson)) {
         Error error = read.error();

@@ -13,10 +13,10 @@ Expected<Batch> decodePrometheus(
     std::string padded(body);
     padded.append(kSourcePadding, '\0');
     const SourceText source { name, std::string_view(padded).substr(0, body.size()), std::int64_t(body.size()), false };
-    if (readers::measured::looksLikePrometheusAnswer(name, source.text) == 0)
+    if (readers::looksLikePrometheusAnswer(name, source.text) == 0)
         return std::unexpected(Error {
             ErrorCode::BadSyntax, name, "is no answer of a Prometheus API", "JSON with \"status\" and \"data\"" });
-    auto read = readers::measured::readPrometheusAnswer(source, {});
+    auto read = readers::readPrometheusAnswer(source, {});
     if (!read) {
         Error error = read.error();
         error.code = ErrorCode::BadSyntax;

@@ -62,7 +62,7 @@ bool isSelector(std::string_view query)
 const std::vector<std::string> &knownMetrics()
 {
     static const std::vector<std::string> names = [] {
-        using namespace readers::measured;
+        using namespace readers;
         std::vector<std::string> all;
         for (const std::string_view name : exportedMetrics()) {
             all.emplace_back(name);

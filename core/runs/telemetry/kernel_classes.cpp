@@ -114,7 +114,7 @@ NcclKernelName readNcclKernelName(std::string_view name)
     words.remove_prefix(begin + 1);
     const std::string_view operation = words.substr(0, words.find('_'));
     if (operation != "Generic")
-        result.operation = readers::measured::collectiveNamed(operation);
+        result.operation = readers::collectiveNamed(operation);
     // The type may hold an underscore itself (int8_t), so that each word is tried alone and with the next one.
     while (!words.empty() && result.elementBytes == 0) {
         const std::size_t end = std::min(words.find('_'), words.size());

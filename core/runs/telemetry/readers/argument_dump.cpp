@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/argument_dump.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 

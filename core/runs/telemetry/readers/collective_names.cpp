@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -58,4 +58,4 @@ std::string collectiveNamed(std::string_view name)
     return known.empty() ? lettersOf(name.substr(0, kMostName)) : known;
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

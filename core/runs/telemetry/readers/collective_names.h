@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 /// "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "send", "recv", "send_recv",
 /// "gather", "scatter", "barrier" of "AllReduce", "nccl:all_reduce", "all_reduce_perf_mpi", "alltoall_perf",
@@ -14,4 +14,4 @@ namespace trainyard::readers::measured {
 /// The operation that a file name or a command line tells of; empty where it tells none.
 [[nodiscard]] std::string collectiveIn(std::string_view text);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

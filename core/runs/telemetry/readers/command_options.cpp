@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/command_options.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/shell_script.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <array>

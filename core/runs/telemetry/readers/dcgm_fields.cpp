@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -77,4 +77,4 @@ bool isDcgmBlank(double value)
     return value == 9223372036854775808.0 || isAt(2147483632.0) || isAt(140737488355328.0);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

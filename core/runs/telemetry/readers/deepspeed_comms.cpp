@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/deepspeed_comms.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ bool isOperation(std::string_view text)
 
 } // namespace
 
-bool DeepSpeedComms::take(const LogLine &line)
+bool DeepSpeedComms::take(const TextLine &line)
 {
     return takeOperation(line.text, line.isOpen) || takeTable(line);
 }
@@ -82,7 +82,7 @@ void DeepSpeedComms::add(BenchmarkPoint point)
         ++m_left;
 }
 
-bool DeepSpeedComms::takeTable(const LogLine &line)
+bool DeepSpeedComms::takeTable(const TextLine &line)
 {
     const std::string_view text = line.text;
     if (const std::size_t at = text.find("Comm. Op"); at != text.npos && text.find("Message Size") != text.npos) {

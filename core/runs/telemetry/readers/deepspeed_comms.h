@@ -4,20 +4,20 @@
 // stragglers. Gbps are bits, sizes 1024-based. Each becomes a benchmark point, without a number of ranks, which the
 // log does not tell.
 
-#include "core/runs/telemetry/readers/log_lines.h"
 #include "core/runs/telemetry/readers/series_book.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 
 namespace trainyard::readers {
 
 class DeepSpeedComms {
 public:
-    bool take(const LogLine &line);
+    bool take(const TextLine &line);
     /// What is new since the last time.
     void give(Recording &recording, RecordedSource &told);
 
 private:
     bool takeOperation(std::string_view text, bool isOpen);
-    bool takeTable(const LogLine &line);
+    bool takeTable(const TextLine &line);
     bool takeRow(std::string_view text);
     void add(BenchmarkPoint point);
 

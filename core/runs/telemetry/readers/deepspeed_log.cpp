@@ -33,7 +33,7 @@ public:
     {
     }
 
-    bool take(const LogLine &line) override
+    bool take(const TextLine &line) override
     {
         if (m_comms.take(line) || takeTimers(line) || takeThroughput(line) || takePipeline(line)) {
             timesFromStamps(false);
@@ -56,7 +56,7 @@ protected:
     }
 
 private:
-    bool takeTimers(const LogLine &line)
+    bool takeTimers(const TextLine &line)
     {
         const std::size_t at = line.text.find("time (ms) |");
         if (at == line.text.npos)
@@ -66,7 +66,7 @@ private:
             return false; // Megatron's
         std::string_view rest = line.text.substr(at + 11);
         for (LogField field; takeField(rest, field);) {
-            const auto value = numberIn(field.value);
+            const auto value = leadingNumber(field.value);
             if (!value || field.key.size() > 80 || (m_prints.size() >= kMostTimers && !m_prints.contains(field.key)))
                 continue;
             auto known = m_prints.find(field.key);
@@ -78,7 +78,7 @@ private:
     }
 
     /// "epoch=0/micro_step=4000/global_step=500, RunningAvgSamplesPerSec=…, CurrSamplesPerSec=…, MemAllocated=…GB"
-    bool takeThroughput(const LogLine &line)
+    bool takeThroughput(const TextLine &line)
     {
         const std::string_view text = line.text;
         auto current = behind(text, "CurrSamplesPerSec=");
@@ -89,9 +89,9 @@ private:
         if (!step)
             return false;
         tell(*step, line);
-        if (const auto value = current ? numberIn(*current) : std::nullopt)
+        if (const auto value = current ? leadingNumber(*current) : std::nullopt)
             m_book.addStep(kSamplesPerSecond, "1/s", *step, *value);
-        if (const auto value = mean ? numberIn(*mean) : std::nullopt)
+        if (const auto value = mean ? leadingNumber(*mean) : std::nullopt)
             m_book.addStep(current ? "log.RunningAvgSamplesPerSec" : kSamplesPerSecond, "1/s", *step, *value);
         addGigabytes(text, "MaxMemAllocated=", kMemoryAllocated, *step);
         addGigabytes(text, "MemAllocated=", "log.memory allocated", *step);
@@ -107,7 +107,7 @@ private:
     }
 
     /// "[Rank 0] step=10, skipped=0, lr=[0.0003], mom=[(0.9, 0.95)]"
-    bool takeStep(const LogLine &line)
+    bool takeStep(const TextLine &line)
     {
         const auto step = wholeBehind(line.text, "step=");
         const auto skipped = wholeBehind(line.text, "skipped=");
@@ -116,13 +116,13 @@ private:
         tell(*step, line);
         m_book.addStep("log.skipped", "1", *step, static_cast<double>(*skipped));
         if (const auto rate = behind(line.text, "lr=["))
-            if (const auto value = numberIn(*rate))
+            if (const auto value = leadingNumber(*rate))
                 m_book.addStep(kLearningRate, "1", *step, *value);
         return true;
     }
 
     /// "steps: 10 loss: 2.1234 iter time (s): 0.612 samples/sec: 26.144"
-    bool takePipeline(const LogLine &line)
+    bool takePipeline(const TextLine &line)
     {
         auto rest = behind(line.text, "steps: ");
         if (!rest || rest->find("iter time (s): ") == rest->npos)
@@ -133,13 +133,13 @@ private:
         tell(*step, line);
         for (const std::string_view key : { "loss", "iter time (s)", "samples/sec" })
             if (const auto value = behind(*rest, std::string(key) + ": "))
-                if (const auto number = numberIn(*value))
+                if (const auto number = leadingNumber(*value))
                     addField(key, *number, *step);
         return true;
     }
 
     /// "[config.py:1004:print]   train_batch_size ............. 64"
-    bool takeConfiguration(const LogLine &line)
+    bool takeConfiguration(const TextLine &line)
     {
         const std::size_t at = line.text.find("[config.py:");
         const std::size_t print = at == line.text.npos ? at : line.text.find(":print]", at);
@@ -152,10 +152,10 @@ private:
     }
 
     /// Several kinds of line tell of one step.
-    void tell(std::int64_t step, const LogLine &line)
+    void tell(std::int64_t step, const TextLine &line)
     {
         if (m_step != step)
-            follow(step, stampIn(line.text), line);
+            follow(step, printedAt(line, line.text), line);
     }
 
     DeepSpeedComms m_comms;

@@ -10,7 +10,7 @@
 #include <limits>
 #include <set>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -100,7 +100,7 @@ std::string keyOf(std::string_view metric, const MetricLabels &labels)
 
 } // namespace
 
-ExporterMetric metricNamed(std::string_view exported)
+ExporterMetric exporterMetricNamed(std::string_view exported)
 {
     const std::string_view name = dcgmFieldNamed(exported);
     const bool isDcgm = name.starts_with("DCGM_") || name.starts_with("dcgm_");
@@ -163,7 +163,7 @@ const MetricSeries::Known &MetricSeries::of(std::string_view metric, const Metri
     const std::string key = keyOf(metric, labels);
     if (const auto known = m_known.find(key); known != m_known.end())
         return known->second;
-    const ExporterMetric name = metricNamed(metric);
+    const ExporterMetric name = exporterMetricNamed(metric);
     SampleSeries series { .name = name.name, .unit = name.unit, .where = placeOf(labels) };
     if (const int others = m_places[name.name + '\x01' + series.where]++; others > 0) {
         series.where += "{";
@@ -210,4 +210,4 @@ void MetricSeries::addNetworkRates()
     }
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -8,14 +8,14 @@
 
 #include <utility>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 struct ExporterMetric {
     std::string name, unit; // canonical, or "prometheus." and its own
     double factor = 1; // of its values
     bool isDcgm = false; // blanks of DCGM are possible
 };
-[[nodiscard]] ExporterMetric metricNamed(std::string_view exported);
+[[nodiscard]] ExporterMetric exporterMetricNamed(std::string_view exported);
 /// The exporters' names of all metrics that have one of ours, network counters too; of DCGM those of before 4.6.
 [[nodiscard]] std::vector<std::string_view> exportedMetrics();
 /// DCGM's field name of before 4.6 of either one; other names come back as they are.
@@ -55,4 +55,4 @@ private:
     std::unordered_map<std::string, int> m_places; // name and place → series that have them
 };
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/fabric_graph.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
 
@@ -52,13 +51,13 @@ bool isSharp(std::string_view description)
 double linkSpeed(std::string_view text)
 {
     const std::string low = lowered(trimmed(text));
-    const auto lanes = measured::leadingInteger(low);
+    const auto lanes = leadingInteger(low);
     const auto times = low.find('x');
     if (!lanes || *lanes < 1 || *lanes > 16 || times == std::string::npos)
         return 0;
     const std::string_view rest = trimmed(std::string_view(low).substr(times + 1));
     const std::string_view word = rest.substr(0, rest.find(' '));
-    const double number = measured::numberIn(word).value_or(0);
+    const double number = numberIn(word).value_or(0);
     for (const LaneSpeed &one : kSpeeds)
         if (one.name == word || (number > 0 && std::abs(number - one.signalled) < 0.01 * one.signalled))
             return static_cast<double>(*lanes) * one.carried * 1e9 / 8;
@@ -207,4 +206,4 @@ void FabricGraph::write(RecordingBuilder &scribe)
         scribe.drop("what stands behind the first million devices or links");
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

@@ -9,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 /// Bytes a second in one direction that a link carries for data: "4xNDR", "4X 53.125 Gbps" (signalling of a lane), also
 /// "4X 106.25 Gbps". 0 where it is neither.
@@ -51,4 +51,4 @@ private:
     std::vector<Link> m_links;
 };
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

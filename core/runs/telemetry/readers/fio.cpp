@@ -4,13 +4,14 @@
 #include "core/base/number_text.h"
 #include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/recording_builder.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -130,9 +131,10 @@ private:
 /// Where the JSON begins: fio prints warnings and notes before it.
 std::size_t beginOf(std::string_view text)
 {
-    for (TextLines lines(text); lines.next();)
-        if (trimmed(lines.line()).starts_with('{'))
-            return lines.begin();
+    TextLines lines(text);
+    for (TextLine line; lines.next(line);)
+        if (trimmed(line.text).starts_with('{'))
+            return line.begin;
     return std::string_view::npos;
 }
 
@@ -160,4 +162,4 @@ Expected<Recording> readFio(const SourceText &source, const SourceOptions &optio
     return file.finish(source, isTruncated);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

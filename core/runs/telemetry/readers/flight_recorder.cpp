@@ -10,7 +10,7 @@
 #include <array>
 #include <filesystem>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -202,4 +202,4 @@ Expected<Recording> refuseFlightRecorderPickle(const SourceText &source, const S
             : "It is a Python pickle, which runs what is in it when it is opened");
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -6,11 +6,11 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeFlightRecorder(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readFlightRecorder(const SourceText &source, const SourceOptions &options);
 [[nodiscard]] int looksLikeFlightRecorderPickle(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> refuseFlightRecorderPickle(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

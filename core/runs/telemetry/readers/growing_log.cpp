@@ -16,7 +16,7 @@ bool isClosed(std::string_view text)
 }
 
 /// Without the last word of a line that ends in the middle.
-void distrustEnd(LogLine &line)
+void distrustEnd(TextLine &line)
 {
     if (!line.isOpen || isClosed(line.text))
         return;
@@ -35,7 +35,7 @@ GrowingLog::GrowingLog(std::string file)
         m_parsers.push_back(make());
 }
 
-void GrowingLog::take(LogLine line)
+void GrowingLog::take(TextLine line)
 {
     m_isCut = line.isOpen && !isClosed(line.text);
     distrustEnd(line);

@@ -17,7 +17,7 @@ public:
 
     /// Lines in their order. The last of a file that ends without a line feed may be half a number: it is believed up
     /// to its last word.
-    void take(LogLine line);
+    void take(TextLine line);
     /// Whether news() would tell anything but counts of lines.
     [[nodiscard]] bool hasNews() const { return m_isNamed && m_hasTaken; }
     /// What is new since the last time; its source counts the lines since.

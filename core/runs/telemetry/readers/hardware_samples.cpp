@@ -11,7 +11,7 @@ namespace trainyard {
 
 std::span<const SourceReader> readers::hardwareSamples()
 {
-    using namespace readers::measured;
+    using namespace readers;
     static constexpr std::array<SourceReader, 6> kReaders { {
         { SourceKind::SmiQuery, looksLikeSmiQuery, readSmiQuery },
         { SourceKind::SmiDmon, looksLikeSmiDmon, readSmiDmon },

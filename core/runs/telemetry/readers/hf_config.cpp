@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/series_book.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/training_script.h"
 
 #include <algorithm>
@@ -62,14 +62,14 @@ Expected<Recording> readHfConfig(const SourceText &source, const SourceOptions &
     };
     if (source.text.size() > kMostConfigText)
         return refused(", but longer than 1 MiB");
-    measured::LooseJson json;
+    LooseJson json;
     if (!json.read(source.text) || !json.root().isObject())
         return refused(" that is no JSON object");
     if (json.isTruncated() || json.isBroken())
         return refused(json.isTruncated() ? " that ends in the middle: it is read whole or not at all"
                                           : " that is no JSON from byte " + std::to_string(json.end()) + " on");
-    const measured::LooseJsonValue nested = json.root()["text_config"];
-    const measured::LooseJsonValue shape = nested.isObject() ? nested : json.root();
+    const LooseJsonValue nested = json.root()["text_config"];
+    const LooseJsonValue shape = nested.isObject() ? nested : json.root();
     const auto tells = [&](const auto &keys) {
         return std::ranges::any_of(keys, [&](std::string_view key) { return bool(shape[key]); });
     };

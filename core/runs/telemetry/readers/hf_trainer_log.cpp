@@ -44,7 +44,7 @@ std::optional<Bar> barIn(std::string_view text)
     bar = { *done, *total, 0 };
     const std::string_view inside = text.substr(bracket, rate - bracket);
     if (const std::size_t comma = inside.rfind(','); comma != inside.npos)
-        if (const auto value = numberIn(inside.substr(comma + 1)); value && *value > 0)
+        if (const auto value = leadingNumber(inside.substr(comma + 1)); value && *value > 0)
             bar.secondsPerStep = text.substr(rate).starts_with("it/s") ? 1 / *value : *value;
     return bar;
 }
@@ -56,7 +56,7 @@ public:
     {
     }
 
-    bool take(const LogLine &line) override
+    bool take(const TextLine &line) override
     {
         const std::size_t at = entryAt(line.text);
         const auto bar = barIn(line.text.substr(0, at));

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstdint>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
 
@@ -40,7 +40,7 @@ bool multiply(std::vector<std::string> &stems, std::string_view brackets, std::s
     std::vector<std::string> longer;
     std::vector<Range> ranges;
     std::uint64_t count = 0;
-    for (const std::string_view part : measured::fieldsAt(brackets, ',')) {
+    for (const std::string_view part : fieldsAt(brackets, ',')) {
         const auto range = rangeIn(part);
         if (!range)
             return false;
@@ -115,4 +115,4 @@ bool expandHosts(std::string_view list, std::vector<std::string> &hosts)
     return true;
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

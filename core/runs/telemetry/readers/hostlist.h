@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 inline constexpr std::size_t kMostHosts = 1'000'000; // of one file
 
@@ -17,4 +17,4 @@ inline constexpr std::size_t kMostHosts = 1'000'000; // of one file
 /// not match, a range goes back, or `hosts` would hold more than kMostHosts.
 [[nodiscard]] bool expandHosts(std::string_view list, std::vector<std::string> &hosts);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

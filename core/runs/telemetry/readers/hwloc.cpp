@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/hwloc.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/node_builder.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/xml_scan.h"
 
 #include <algorithm>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
 
@@ -129,4 +129,4 @@ Expected<Recording> readHwloc(const SourceText &source, const SourceOptions &opt
     return scribe.finish();
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

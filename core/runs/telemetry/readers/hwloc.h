@@ -4,9 +4,9 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeHwloc(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readHwloc(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

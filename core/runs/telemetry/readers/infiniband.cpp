@@ -2,16 +2,14 @@
 #include "core/runs/telemetry/readers/infiniband.h"
 
 #include "core/runs/telemetry/readers/fabric_graph.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
-
-using measured::leadingInteger;
-using measured::TextLines;
 
 /// Between the first two quotes at or behind `from`; empty where there are none.
 std::string_view quoted(std::string_view line, std::size_t from = 0)
@@ -98,11 +96,11 @@ struct LinkInfo {
             ++down;
             return true;
         }
-        auto own = measured::fieldsOf(line.substr(0, arrow));
+        auto own = fieldsOf(line.substr(0, arrow));
         if (!own.empty() && own[0].starts_with("0x"))
             own.erase(own.begin());
         const std::string_view behind = line.substr(end + 4);
-        const auto other = measured::fieldsOf(behind.substr(0, behind.find('"')));
+        const auto other = fieldsOf(behind.substr(0, behind.find('"')));
         if (own.size() < 2 || other.size() < 2 || name.empty())
             return false;
         const auto lid = leadingInteger(own[0]), port = leadingInteger(own[1]);
@@ -130,8 +128,9 @@ int looksLikeIbNetDiscover(std::string_view, std::string_view head)
     if (head.find("# Topology file: generated on") != std::string_view::npos)
         return 92;
     TextLines lines(head);
-    for (int seen = 0; seen < 500 && lines.next(); ++seen)
-        if (isHeading(lines.line()))
+    TextLine line;
+    for (int seen = 0; seen < 500 && lines.next(line); ++seen)
+        if (isHeading(line.text))
             return 90;
     return 0;
 }
@@ -141,18 +140,18 @@ Expected<Recording> readIbNetDiscover(const SourceText &source, const SourceOpti
     RecordingBuilder scribe(source, SourceKind::IbNetDiscover);
     ReadingPace pace(source, options);
     NetDiscover fabric;
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        const std::string_view line = trimmed(lines.line());
-        if (isHeading(line)) {
-            fabric.addHeading(line);
-        } else if (line.starts_with('[')) {
-            const bool isWhole = fabric.addPort(line);
+        const std::string_view text = trimmed(line.text);
+        if (isHeading(text)) {
+            fabric.addHeading(text);
+        } else if (text.starts_with('[')) {
+            const bool isWhole = fabric.addPort(text);
             scribe.source().taken += isWhole;
-            scribe.source().isTruncated |= !isWhole && !lines.isFinished();
-            scribe.drop(
-                lines.isFinished() ? "lines of ports that cannot be read" : "a last line that is cut", !isWhole);
+            scribe.source().isTruncated |= !isWhole && line.isOpen;
+            scribe.drop(line.isOpen ? "a last line that is cut" : "lines of ports that cannot be read", !isWhole);
         }
     }
     if (fabric.graph.isEmpty())
@@ -165,11 +164,12 @@ int looksLikeIbLinkInfo(std::string_view, std::string_view head)
 {
     bool hasHeading = false;
     TextLines lines(head);
-    for (int seen = 0; seen < 200 && lines.next(); ++seen) {
-        const std::string_view line = trimmed(lines.line());
-        if (hasHeading && line.find("==(") != std::string_view::npos)
+    TextLine line;
+    for (int seen = 0; seen < 200 && lines.next(line); ++seen) {
+        const std::string_view text = trimmed(line.text);
+        if (hasHeading && text.find("==(") != std::string_view::npos)
             return 92;
-        hasHeading |= LinkInfo::isHeading(line);
+        hasHeading |= LinkInfo::isHeading(text);
     }
     return 0;
 }
@@ -180,17 +180,18 @@ Expected<Recording> readIbLinkInfo(const SourceText &source, const SourceOptions
     ReadingPace pace(source, options);
     LinkInfo fabric;
     std::int64_t down = 0;
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        const std::string_view line = trimmed(lines.line());
-        if (LinkInfo::isHeading(line)) {
-            fabric.addHeading(line);
-        } else if (!line.empty()) {
-            const bool isWhole = fabric.addPort(line, down);
+        const std::string_view text = trimmed(line.text);
+        if (LinkInfo::isHeading(text)) {
+            fabric.addHeading(text);
+        } else if (!text.empty()) {
+            const bool isWhole = fabric.addPort(text, down);
             scribe.source().taken += isWhole;
-            scribe.source().isTruncated |= !isWhole && !lines.isFinished();
-            scribe.drop(lines.isFinished() ? "lines that are no port" : "a last line that is cut", !isWhole);
+            scribe.source().isTruncated |= !isWhole && line.isOpen;
+            scribe.drop(line.isOpen ? "a last line that is cut" : "lines that are no port", !isWhole);
         }
     }
     scribe.drop("ports that are down", down);
@@ -200,4 +201,4 @@ Expected<Recording> readIbLinkInfo(const SourceText &source, const SourceOptions
     return scribe.finish();
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

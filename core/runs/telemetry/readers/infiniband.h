@@ -5,11 +5,11 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeIbNetDiscover(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readIbNetDiscover(const SourceText &source, const SourceOptions &options);
 [[nodiscard]] int looksLikeIbLinkInfo(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readIbLinkInfo(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

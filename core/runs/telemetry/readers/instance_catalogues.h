@@ -5,11 +5,11 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeSkyCatalogue(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readSkyCatalogue(const SourceText &source, const SourceOptions &options);
 [[nodiscard]] int looksLikeInstanceTypes(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readInstanceTypes(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

@@ -6,12 +6,9 @@
 
 #include <algorithm>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
-
-using measured::LooseJson;
-using measured::LooseJsonValue;
 
 constexpr std::size_t kMostTypes = 100000;
 
@@ -28,7 +25,7 @@ int deviceCountOf(LooseJsonValue value)
 /// 3200 of "3200 Gigabit", 12 of "Up to 12 Gigabit"; 0 of "Moderate".
 double gigabitsIn(std::string_view performance)
 {
-    for (const std::string_view word : measured::fieldsOf(performance))
+    for (const std::string_view word : fieldsOf(performance))
         if (const double number = amountIn(word, 1e6); number > 0)
             return number;
     return 0;
@@ -109,4 +106,4 @@ Expected<Recording> readInstanceTypes(const SourceText &source, const SourceOpti
     return scribe.finish();
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

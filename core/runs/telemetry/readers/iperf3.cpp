@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -254,4 +254,4 @@ Expected<Recording> readIperf3(const SourceText &source, const SourceOptions &op
     return file.finish(source, isTruncated);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -5,9 +5,9 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeIperf3(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readIperf3(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -81,7 +81,7 @@ CollectiveFacts readCollective(const TraceEvent &event)
     if (!event.sequence.empty())
         facts.sequence = std::max<std::int64_t>(wholeNumber(event.sequence).value_or(-1), -1);
     if (!event.collective.empty()) {
-        facts.operation = measured::collectiveNamed(unquoted(event.collective));
+        facts.operation = collectiveNamed(unquoted(event.collective));
         facts.elements = countOf(facts.operation == "all_gather" ? event.outElements : event.inElements);
         facts.elementBytes = bytesOfType(unquoted(event.dtype));
         facts.trust = 3;
@@ -92,7 +92,7 @@ CollectiveFacts readCollective(const TraceEvent &event)
         return facts;
     const bool isOperator = name.starts_with("c10d::");
     if (isOperator)
-        facts.operation = measured::collectiveNamed(name);
+        facts.operation = collectiveNamed(name);
     const int argument = isOperator ? countedArgument(facts.operation) : 0;
     facts.elements = elementsOf(event.inputDims, argument);
     facts.elementBytes = bytesOfType(listedString(event.inputType, argument));

@@ -17,7 +17,7 @@ constexpr std::size_t kMostKnownArguments = 10'000;
 
 } // namespace
 
-LogParser::Progress LogParser::follow(std::int64_t step, std::optional<Moment> stamp, const LogLine &line)
+LogParser::Progress LogParser::follow(std::int64_t step, std::optional<Moment> stamp, const TextLine &line)
 {
     tellStep(step);
     if (m_step && step <= *m_step) {

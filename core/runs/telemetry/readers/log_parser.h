@@ -7,10 +7,10 @@
 // (mapped fields, moments of steps, restarts) is here. One thread.
 
 #include "core/runs/telemetry/readers/argument_dump.h"
-#include "core/runs/telemetry/readers/log_lines.h"
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/stamped_times.h"
+#include "core/runs/telemetry/readers/text_lines.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <memory>
 #include <optional>
@@ -30,7 +30,7 @@ public:
     LogParser &operator=(const LogParser &) = delete;
 
     /// Whether the line is one of this framework.
-    [[nodiscard]] virtual bool take(const LogLine &line) = 0;
+    [[nodiscard]] virtual bool take(const TextLine &line) = 0;
     /// Behind the last line: what was held back is told with what give() gives next.
     void end();
     /// What is new goes to the recording, which has one source. Series and arguments that another parser told first
@@ -57,7 +57,7 @@ protected:
     enum class Progress { Forward, Repeated, WentBack };
     /// Follows the counter of steps; a line of the log says that `step` is done. Two lines of one step within seconds
     /// are Repeated (several processes print); a counter that goes back is a restart, which is noted.
-    Progress follow(std::int64_t step, std::optional<Moment> stamp, const LogLine &line);
+    Progress follow(std::int64_t step, std::optional<Moment> stamp, const TextLine &line);
     void tellStep(std::int64_t step);
     /// Step times from the moments that follow() was told, unless the log prints them: those that are
     /// sure by now, or all.

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -268,4 +268,4 @@ bool LooseJsonValue::isObject() const
     return m_json && m_json->m_nodes[m_at].kind == LooseJson::Kind::Object;
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 class LooseJson;
 
@@ -115,4 +115,4 @@ template <class Take> bool eachObject(std::string_view text, std::size_t from, c
     return false;
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -2,7 +2,7 @@
 #include "core/runs/telemetry/readers/loose_value.h"
 
 #include "core/runs/telemetry/readers/json_text_internal.h"
-#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <charconv>
 #include <limits>

@@ -50,7 +50,7 @@ public:
     {
     }
 
-    bool take(const LogLine &line) override
+    bool take(const TextLine &line) override
     {
         if (takeIterations(line))
             return sure(93);
@@ -94,7 +94,7 @@ private:
         double value;
     };
 
-    bool takeIterations(const LogLine &line)
+    bool takeIterations(const TextLine &line)
     {
         const std::string_view text = line.text;
         bool isTaken = false;
@@ -117,9 +117,9 @@ private:
         return isTaken;
     }
 
-    void record(const LogLine &line, std::int64_t step, std::string_view before, std::string_view fields)
+    void record(const TextLine &line, std::int64_t step, std::string_view before, std::string_view fields)
     {
-        const bool wentBack = follow(step, stampIn(before), line) == Progress::WentBack;
+        const bool wentBack = follow(step, printedAt(line, before), line) == Progress::WentBack;
         const bool isFirst = wentBack || (m_isFresh && (step == 1 || m_hasStarted));
         m_isFresh = false;
         m_firstStep = isFirst ? std::optional(step) : std::nullopt;
@@ -147,7 +147,7 @@ private:
     void addFields(std::string_view fields, std::int64_t step, bool isFirst, bool isOpen)
     {
         for (LogField field; takeField(fields, field);)
-            if (const auto value = numberIn(field.value);
+            if (const auto value = leadingNumber(field.value);
                 value && field.key.size() <= 80 && (field.isClosed || !isOpen))
                 addValue(field.key, *value, step, isFirst);
     }
@@ -162,7 +162,7 @@ private:
     }
 
     /// "Step Time : 12.34s GPU utilization: 812.3MODEL_TFLOP/s/GPU", which Megatron-Bridge prints beside the iteration.
-    bool takeUtilization(const LogLine &line)
+    bool takeUtilization(const TextLine &line)
     {
         auto time = behind(line.text, "Step Time : ");
         auto rate = behind(line.text, "GPU utilization: ");
@@ -181,21 +181,21 @@ private:
     }
 
     /// " validation loss at iteration 1000 | lm loss value: 2.1E+00 | lm loss PPL: 8.3E+00 |"
-    bool takeValidation(const LogLine &line)
+    bool takeValidation(const TextLine &line)
     {
         auto rest = behind(line.text, "loss at iteration ");
         const auto step = rest ? takeWhole(*rest) : std::nullopt;
         if (!step)
             return false;
         for (LogField field; takeField(*rest, field);)
-            if (const auto value = numberIn(field.value); value && field.key.size() <= 80)
+            if (const auto value = leadingNumber(field.value); value && field.key.size() <= 80)
                 m_book.addStep("log.validation " + std::string(field.key), "1", *step, *value);
         return true;
     }
 
     /// progress.txt: "2025-02-24 17:35:03\tJob ID: 198424\t# GPUs: 8\tSaved checkpoint\tIteration: 100\tJob throughput:
     /// …"
-    bool takeProgress(const LogLine &line)
+    bool takeProgress(const TextLine &line)
     {
         if (line.text.find("\tJob ID: ") == line.text.npos)
             return false;
@@ -206,13 +206,13 @@ private:
         const auto step = iteration ? takeWhole(*iteration) : std::nullopt;
         if (!step)
             return true;
-        if (const auto stamp = stampIn(line.text))
+        if (const auto stamp = printedAt(line, line.text))
             m_book.addMoment(kStepEnded, "1", *stamp, static_cast<double>(*step));
         if (const auto job = behind(line.text, "Job throughput: "))
-            if (const auto tflops = numberIn(*job))
+            if (const auto tflops = leadingNumber(*job))
                 m_book.addStep(kTflopsPerGpu, "TFLOP/s", *step, *tflops);
         if (const auto all = behind(line.text, "Cumulative throughput: "))
-            if (const auto tflops = numberIn(*all))
+            if (const auto tflops = leadingNumber(*all))
                 m_book.addStep("log.cumulative throughput", "TFLOP/s", *step, *tflops);
         return true;
     }
@@ -224,7 +224,7 @@ private:
             addArgument("world_size", std::to_string(count));
     }
 
-    bool takeStart(const LogLine &line)
+    bool takeStart(const TextLine &line)
     {
         if (auto size = behind(line.text, "using world size: ")) {
             if (const auto count = takeWhole(*size))

@@ -2,7 +2,7 @@
 #include "core/runs/telemetry/readers/megatron_memory.h"
 
 #include "core/base/units.h"
-#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>
@@ -62,12 +62,12 @@ std::string memoryKey(std::string_view key)
 
 } // namespace
 
-bool MegatronMemory::take(const LogLine &line)
+bool MegatronMemory::take(const TextLine &line)
 {
     return takeReports(line) || takeTheory(line);
 }
 
-bool MegatronMemory::takeReports(const LogLine &line)
+bool MegatronMemory::takeReports(const TextLine &line)
 {
     bool isTaken = false;
     const std::string_view text = line.text;
@@ -78,7 +78,7 @@ bool MegatronMemory::takeReports(const LogLine &line)
             isTaken = true;
             m_step = report.step;
             for (LogField field; takeField(report.fields, field);) {
-                const auto value = numberIn(field.value);
+                const auto value = leadingNumber(field.value);
                 if (!value || field.key.size() > 60)
                     continue;
                 const std::string key = memoryKey(field.key);
@@ -99,7 +99,7 @@ bool MegatronMemory::takeReports(const LogLine &line)
     return isTaken;
 }
 
-bool MegatronMemory::takeTheory(const LogLine &line)
+bool MegatronMemory::takeTheory(const TextLine &line)
 {
     const std::string_view text = line.text;
     if (text.find("heoretical memory") != text.npos) {
@@ -117,7 +117,7 @@ bool MegatronMemory::takeTheory(const LogLine &line)
     std::string_view value = text.substr(colon + 2);
     if (const std::size_t billions = text.find(" in billions: "); billions != text.npos) {
         const std::size_t start = std::min(text.find("umber of "), text.find("otal number of "));
-        const auto number = numberIn(text.substr(billions + 14));
+        const auto number = leadingNumber(text.substr(billions + 14));
         if (start == text.npos || start >= billions || !number)
             return false;
         const std::string_view what = text.substr(start > 0 ? start - 1 : 0, billions - (start > 0 ? start - 1 : 0));
@@ -133,13 +133,13 @@ bool MegatronMemory::takeTheory(const LogLine &line)
         return bytes.has_value();
     }
     if (text.find("Memory penalty from interleaved schedule") != text.npos) {
-        const auto number = numberIn(value);
+        const auto number = leadingNumber(value);
         if (number)
             m_book.addStep("log.Memory penalty from interleaved schedule", "1", 0, *number);
         return number.has_value();
     }
     if (text.find("Number of in-flight microbatches") != text.npos) {
-        const auto number = numberIn(value);
+        const auto number = leadingNumber(value);
         if (number)
             m_book.addStep("log.Number of in-flight microbatches", "1", 0, *number);
         return number.has_value();

@@ -3,8 +3,8 @@
 // What Megatron says of memory: reports of ranks ("[Rank 2] (after 1 iterations) memory (MB) | allocated: …", several
 // on a line where processes print at once) and its own theory ("Theoretical memory footprints: …"). MB are MiB.
 
-#include "core/runs/telemetry/readers/log_lines.h"
 #include "core/runs/telemetry/readers/series_book.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 
 #include <optional>
 
@@ -17,13 +17,13 @@ public:
         , m_told(told)
     {
     }
-    bool take(const LogLine &line);
+    bool take(const TextLine &line);
     /// Of the last report.
     [[nodiscard]] std::optional<std::int64_t> step() const { return m_step; }
 
 private:
-    bool takeReports(const LogLine &line);
-    bool takeTheory(const LogLine &line);
+    bool takeReports(const TextLine &line);
+    bool takeTheory(const TextLine &line);
 
     SeriesBook &m_book;
     RecordedSource &m_told;

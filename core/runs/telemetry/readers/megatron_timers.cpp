@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/megatron_timers.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ bool splitTimer(std::string_view text, std::string_view &name, std::string_view 
 
 } // namespace
 
-bool MegatronTimers::take(const LogLine &line)
+bool MegatronTimers::take(const TextLine &line)
 {
     const std::string_view text = line.text;
     if (takeHeading(text) || takeOneLine(text))
@@ -65,7 +65,7 @@ bool MegatronTimers::takeOneLine(std::string_view text)
         return false;
     std::string_view rest = text.substr(at + 11);
     for (LogField field; takeField(rest, field);)
-        if (const auto value = numberIn(field.value); value && field.key.size() <= kLongestTimerName)
+        if (const auto value = leadingNumber(field.value); value && field.key.size() <= kLongestTimerName)
             add(field.key, "", *value);
     return true;
 }
@@ -76,7 +76,7 @@ bool MegatronTimers::takeTimer(std::string_view text, bool isOpen)
     if (!text.starts_with(' ') || !splitTimer(text, name, value))
         return false;
     if (m_form == Form::Max) {
-        const auto most = numberIn(value);
+        const auto most = leadingNumber(value);
         if (!most || isOpen)
             return false;
         add(name, "", *most);
@@ -102,7 +102,7 @@ bool MegatronTimers::takeRank(std::string_view text, bool isOpen)
         const auto rank = takeWhole(rest);
         if (m_timer.empty() || !rank || boundedInt(*rank) < 0 || !takeText(rest, ":") || isOpen)
             return false;
-        const auto value = numberIn(rest);
+        const auto value = leadingNumber(rest);
         if (!value)
             return false;
         add(m_timer, "", *value, static_cast<int>(*rank));

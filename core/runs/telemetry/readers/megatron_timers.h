@@ -4,8 +4,8 @@
 // then a heading with a line a timer of the smallest and largest over the ranks, of the largest, or of every rank.
 // Values are milliseconds in a log, seconds here. Blocks are torn by lines of other processes, which pass through.
 
-#include "core/runs/telemetry/readers/log_lines.h"
 #include "core/runs/telemetry/readers/series_book.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 
 #include <optional>
 
@@ -18,7 +18,7 @@ public:
     {
     }
     /// Whether the line is one of timers, which belong to the step last told.
-    bool take(const LogLine &line);
+    bool take(const TextLine &line);
     void stepIs(std::int64_t step);
     /// What was read before any step was told belongs to it.
     void finish(std::int64_t step);

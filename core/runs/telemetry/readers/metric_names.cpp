@@ -2,7 +2,7 @@
 #include "core/runs/telemetry/readers/metric_names.h"
 
 #include "core/base/units.h"
-#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>

@@ -4,13 +4,14 @@
 #include "core/runs/telemetry/collectives.h"
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/exporter_metrics.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -132,10 +133,11 @@ private:
 bool isOpenMetrics(std::string_view text)
 {
     text = text.substr(text.size() - std::min<std::size_t>(text.size(), 4096));
-    for (TextLines lines(text); lines.next();)
-        if (trimmed(lines.line()) == "# EOF")
-            return true;
-    return false;
+    TextLines lines(text);
+    bool hasEnd = false;
+    for (TextLine line; lines.next(line);)
+        hasEnd = hasEnd || trimmed(line.text) == "# EOF";
+    return hasEnd;
 }
 
 /// NCCL Inspector's gauges are points of a benchmark too: of a range of sizes, of which the middle is taken.
@@ -171,17 +173,17 @@ void addInspectorPoint(const ExposedSample &sample, RecordingBuilder &scribe)
 }
 
 /// Lines that begin with a field of DCGM and hold no sample: dcgm-exporter's table of counters, or a list of names.
-bool isFieldList(std::string_view text)
+bool isFieldList(std::string_view head)
 {
     int fields = 0, others = 0;
-    TextLines lines(text.substr(0, 65536));
-    while (lines.next()) {
-        const std::string_view line = trimmed(lines.line());
-        if (line.empty() || line.starts_with('#'))
+    TextLines lines(head.substr(0, 65536));
+    for (TextLine line; lines.next(line);) {
+        const std::string_view text = trimmed(line.text);
+        if (text.starts_with('#'))
             continue;
-        const auto words = fieldsOf(line);
-        const bool isSample = line.find('{') != std::string_view::npos || (words.size() == 2 && numberIn(words[1]));
-        ++(line.starts_with("DCGM_FI_") && !isSample ? fields : others);
+        const auto words = fieldsOf(text);
+        const bool isSample = text.find('{') != std::string_view::npos || (words.size() == 2 && numberIn(words[1]));
+        ++(text.starts_with("DCGM_FI_") && !isSample ? fields : others);
     }
     return fields > 2 && others == 0;
 }
@@ -257,15 +259,16 @@ int looksLikeMetricsText(std::string_view, std::string_view head)
         return 60;
     int samples = 0, others = 0, types = 0;
     TextLines lines(head);
-    for (int seen = 0; seen < 60 && lines.next(); ++seen) {
-        const std::string_view line = trimmed(lines.line());
+    TextLine line;
+    for (int seen = 0; seen < 60 && lines.next(line); ++seen) {
+        const std::string_view text = trimmed(line.text);
         const bool isComment =
-            line.starts_with("# HELP ") || line.starts_with("# TYPE ") || line.starts_with("# UNIT ");
+            text.starts_with("# HELP ") || text.starts_with("# TYPE ") || text.starts_with("# UNIT ");
         types += isComment;
-        if (line.empty() || line.starts_with('#') || !lines.isFinished())
+        if (text.starts_with('#') || line.isOpen)
             continue;
-        const auto sample = SampleLine(line).read();
-        const bool isSample = sample && (types > 0 || line.find('{') != std::string_view::npos);
+        const auto sample = SampleLine(text).read();
+        const bool isSample = sample && (types > 0 || text.find('{') != std::string_view::npos);
         ++(isSample ? samples : others);
     }
     if (types > 1)
@@ -280,12 +283,13 @@ Expected<Recording> readMetricsText(const SourceText &source, const SourceOption
     Exposition exposition(source);
     ReadingPace pace(source, options);
     bool isCut = false;
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        isCut = !lines.isFinished() && trimmed(lines.line()) != "# EOF";
+        isCut = line.isOpen && trimmed(line.text) != "# EOF";
         if (!isCut)
-            exposition.addLine(lines.line());
+            exposition.addLine(line.text);
     }
     exposition.end(isCut);
     if (exposition.scribe().recording().series.empty())
@@ -293,4 +297,4 @@ Expected<Recording> readMetricsText(const SourceText &source, const SourceOption
     return exposition.scribe().finish();
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

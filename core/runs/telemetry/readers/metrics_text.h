@@ -5,9 +5,9 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeMetricsText(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readMetricsText(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -33,7 +33,7 @@ public:
     {
     }
 
-    bool take(const LogLine &line) override
+    bool take(const TextLine &line) override
     {
         bool isTaken = false;
         for (std::size_t at = line.text.find(kMark); at != line.text.npos;) {
@@ -99,7 +99,7 @@ private:
     [[nodiscard]] double argument(const char *name) const
     {
         const auto known = m_arguments.find(name);
-        return known != m_arguments.end() ? numberIn(known->second).value_or(0) : 0;
+        return known != m_arguments.end() ? leadingNumber(known->second).value_or(0) : 0;
     }
 
     void record(const LooseValue &value)

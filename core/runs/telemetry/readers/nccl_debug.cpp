@@ -3,6 +3,7 @@
 
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/recording_builder.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/training_logs.h"
 
@@ -10,7 +11,7 @@
 #include <map>
 #include <set>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -62,10 +63,8 @@ public:
     {
     }
 
-    void add(std::string_view raw)
+    void add(std::string_view line)
     {
-        std::string scratch;
-        const std::string_view line = withoutWrappers(raw, scratch);
         DebugLine split;
         if (const auto at = line.find("NCCL version "); at != std::string_view::npos)
             m_scribe.note("NCCL version " + std::string(trimmed(line.substr(at + 13))));
@@ -147,10 +146,11 @@ private:
 int looksLikeNcclDebug(std::string_view, std::string_view head)
 {
     int of = 0, all = 0;
-    for (TextLines lines(head); lines.next();) {
-        all += !trimmed(lines.line()).empty();
-        of += lines.line().find(" NCCL INFO ") != std::string_view::npos
-            || lines.line().find(" NCCL WARN ") != std::string_view::npos;
+    TextLines lines(head);
+    for (TextLine line; lines.next(line);) {
+        ++all;
+        of += line.text.find(" NCCL INFO ") != std::string_view::npos
+            || line.text.find(" NCCL WARN ") != std::string_view::npos;
     }
     return of == 0 ? 0 : of * 2 > all ? 45 : 20; // else it is most likely the log of a training run
 }
@@ -166,10 +166,11 @@ Expected<Recording> readNcclDebug(const SourceText &source, const SourceOptions 
         };
     }
     ReadingPace pace(source, first);
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        log.add(lines.line());
+        log.add(trimmed(line.text));
     }
     auto debug = log.finish(source);
     // megabytes of debug lines may stand before the steps of a training run: it is the log of that
@@ -205,4 +206,4 @@ Expected<Recording> refuseNcclProfilerDump(const SourceText &source, const Sourc
         "no end); NCCL Inspector writes the same measurements in a form that is read");
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

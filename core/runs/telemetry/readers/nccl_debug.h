@@ -6,11 +6,11 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeNcclDebug(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readNcclDebug(const SourceText &source, const SourceOptions &options);
 [[nodiscard]] int looksLikeNcclProfilerDump(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> refuseNcclProfilerDump(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

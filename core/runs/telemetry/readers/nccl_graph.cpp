@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
 
@@ -15,7 +15,7 @@ std::string patternOf(std::string_view number)
 {
     static constexpr std::string_view kNames[] = { "", "balanced trees", "split trees", "trees", "rings", "NVLS",
         "CollNet direct" };
-    const auto pattern = measured::integerIn(number).value_or(0);
+    const auto pattern = integerIn(number).value_or(0);
     return pattern > 0 && pattern < 7 ? std::string(kNames[pattern]) : "pattern " + std::string(number.substr(0, 20));
 }
 
@@ -61,4 +61,4 @@ Expected<Recording> readNcclGraph(const SourceText &source, const SourceOptions 
     return scribe.finish();
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

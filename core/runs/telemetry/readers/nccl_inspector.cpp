@@ -10,7 +10,7 @@
 #include <map>
 #include <tuple>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -176,4 +176,4 @@ Expected<Recording> readNcclInspector(const SourceText &source, const SourceOpti
     return log.finish(source);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

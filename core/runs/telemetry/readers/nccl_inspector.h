@@ -6,9 +6,9 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeNcclInspector(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readNcclInspector(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

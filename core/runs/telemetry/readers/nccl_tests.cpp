@@ -3,13 +3,14 @@
 
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/nccl_tests_section.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -81,12 +82,8 @@ public:
     {
     }
 
-    void addLine(std::string_view raw, bool isFinished)
+    void addLine(std::string_view line, bool isFinished)
     {
-        std::string scratch;
-        const std::string_view line = withoutWrappers(raw, scratch);
-        if (line.empty())
-            return;
         if (line.starts_with('#'))
             return addComment(line);
         if (line.front() >= '0' && line.front() <= '9')
@@ -214,12 +211,12 @@ private:
 int looksLikeNcclTests(std::string_view, std::string_view head)
 {
     int sure = 0;
-    for (TextLines lines(head); lines.next();) {
-        const std::string_view line = lines.line();
-        const auto hash = line.find('#');
+    TextLines lines(head);
+    for (TextLine line; lines.next(line);) {
+        const auto hash = line.text.find('#');
         if (hash == std::string_view::npos)
             continue;
-        const std::string_view text = trimmed(line.substr(hash + 1));
+        const std::string_view text = trimmed(line.text.substr(hash + 1));
         if (text.starts_with("nccl-tests version") || text.starts_with("Collective test starting:")
             || (text.starts_with("size") && text.find("algbw") != std::string_view::npos)
             || (text.starts_with("nThread ") && text.find("minBytes") != std::string_view::npos))
@@ -236,12 +233,13 @@ Expected<Recording> readNcclTests(const SourceText &source, const SourceOptions 
 {
     Table table(source);
     ReadingPace pace(source, options);
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        table.addLine(lines.line(), lines.isFinished());
+        table.addLine(trimmed(line.text), !line.isOpen);
     }
     return table.finish(source);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

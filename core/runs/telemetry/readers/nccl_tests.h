@@ -6,7 +6,7 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeNcclTests(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readNcclTests(const SourceText &source, const SourceOptions &options);
@@ -14,4 +14,4 @@ namespace trainyard::readers::measured {
 /// Arguments and environment of the run, which may hold secrets, are not looked at.
 [[nodiscard]] Expected<Recording> readNcclTestsJson(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -91,4 +91,4 @@ Expected<Recording> readNcclTestsJson(const SourceText &source, const SourceOpti
     return scribe.finish();
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

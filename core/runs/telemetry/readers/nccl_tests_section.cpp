@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -150,4 +150,4 @@ void NcclTestsSection::write(RecordingBuilder &scribe) const
     }
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 class NcclTestsSection {
 public:
@@ -50,4 +50,4 @@ inline constexpr const char *kNcclTestsAlone =
     "It is a run of nccl-tests in which each process ran alone: the rank list has one rank and the bus bandwidth is 0. "
     "Built without MPI (make MPI=1), mpirun only starts the same test several times";
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -9,12 +9,9 @@
 #include <cmath>
 #include <map>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
-
-using measured::integerIn;
-using measured::numberIn;
 
 constexpr std::int64_t kDefaultNetMegabits = 10000; // that NCCL takes where a network tells no speed
 constexpr std::size_t kMostHostsFused = 100000;
@@ -202,4 +199,4 @@ Expected<Recording> readNcclTopology(const SourceText &source, const SourceOptio
     return scribe.finish();
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

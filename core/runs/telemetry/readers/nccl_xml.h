@@ -6,11 +6,11 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeNcclTopology(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readNcclTopology(const SourceText &source, const SourceOptions &options);
 [[nodiscard]] int looksLikeNcclGraph(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readNcclGraph(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

@@ -17,7 +17,7 @@ public:
     {
     }
 
-    bool take(const LogLine &line) override
+    bool take(const TextLine &line) override
     {
         const bool isTaken = takeTraining(line) || takeBar(line);
         if (isTaken)
@@ -34,7 +34,7 @@ protected:
     }
 
 private:
-    bool takeTraining(const LogLine &line)
+    bool takeTraining(const TextLine &line)
     {
         const std::size_t at = line.text.find("raining epoch "); // its T is lost where a launcher cut the line
         if (at == line.text.npos)
@@ -46,7 +46,7 @@ private:
         if (!step)
             return false;
         if (const auto global = behind(rest, "global_step: "))
-            if (const auto number = numberIn(*global); number && *number >= 0 && *number < 1e15)
+            if (const auto number = leadingNumber(*global); number && *number >= 0 && *number < 1e15)
                 step = static_cast<std::int64_t>(*number);
         sure(95);
         if (m_process && *m_process != line.process) {
@@ -54,16 +54,17 @@ private:
             return true;
         }
         m_process = line.process;
-        if (follow(*step, stampIn(line.text), line) == Progress::Repeated)
+        if (follow(*step, printedAt(line, line.text), line) == Progress::Repeated)
             ++m_repeats;
         for (LogField field; takeField(rest, field);)
-            if (const auto value = numberIn(field.value); value && field.key != "global_step" && field.key.size() <= 80)
+            if (const auto value = leadingNumber(field.value);
+                value && field.key != "global_step" && field.key.size() <= 80)
                 addField(field.key, *value, *step);
         return true;
     }
 
     /// What stands in the brackets of the bar. The step is global_step where that is told.
-    bool takeBar(const LogLine &line)
+    bool takeBar(const TextLine &line)
     {
         const std::string_view text = line.text;
         const std::size_t epoch = text.find("Epoch ");
@@ -81,7 +82,7 @@ private:
             *step += *passed * *total;
         std::string_view rest = text.substr(bracket + 2);
         if (const auto global = behind(rest, "global_step="))
-            if (const auto number = numberIn(*global); number && *number >= 0 && *number < 1e15)
+            if (const auto number = leadingNumber(*global); number && *number >= 0 && *number < 1e15)
                 step = static_cast<std::int64_t>(*number);
         if (rest.find('=') == rest.npos)
             return true;
@@ -91,7 +92,7 @@ private:
             return true;
         }
         m_bar = *step;
-        follow(*step, stampIn(text.substr(0, epoch)), line);
+        follow(*step, printedAt(line, text.substr(0, epoch)), line);
         while (!rest.empty()) {
             const std::size_t comma = rest.find_first_of(",]");
             const std::string_view piece = rest.substr(0, comma);
@@ -101,7 +102,7 @@ private:
             const std::string_view key = trimmed(piece.substr(0, std::min(sign, piece.size())));
             if (sign == piece.npos || key == "v_num" || key == "global_step" || key.size() > 80 || !isClosed)
                 continue;
-            if (const auto value = numberIn(piece.substr(sign + 1)))
+            if (const auto value = leadingNumber(piece.substr(sign + 1)))
                 addField(key, *value, *step);
         }
         return true;

@@ -14,7 +14,7 @@ namespace trainyard {
 
 std::span<const SourceReader> readers::networkBenchmarks()
 {
-    using namespace readers::measured;
+    using namespace readers;
     static constexpr std::array<SourceReader, 10> kReaders { {
         { SourceKind::NcclTests, looksLikeNcclTests, readNcclTests },
         { SourceKind::NcclTestsJson, looksLikeNcclTestsJson, readNcclTestsJson },

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <tuple>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
 
@@ -71,7 +71,7 @@ void addNode(RecordingBuilder &scribe, std::string name, RecordedNodes like)
 
 double amountIn(std::string_view text, double most)
 {
-    const double amount = measured::numberIn(text).value_or(0);
+    const double amount = numberIn(text).value_or(0);
     return amount > 0 && amount <= most ? amount : 0;
 }
 
@@ -87,4 +87,4 @@ std::string plainNumber(double value)
     return { text.data(), end };
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

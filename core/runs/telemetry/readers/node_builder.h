@@ -10,11 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trainyard::readers::machines {
-
-using measured::ReadingPace;
-using measured::RecordingBuilder;
-using measured::refusal;
+namespace trainyard::readers {
 
 /// Adds a switch (or block) to the recording; its number is in `source` already.
 void addSwitch(RecordingBuilder &scribe, std::string name, std::vector<std::string> below, bool isBlock = false,
@@ -30,4 +26,4 @@ void addNode(RecordingBuilder &scribe, std::string name, RecordedNodes like);
 /// Without a fraction where it has none: "12.5", "400".
 [[nodiscard]] std::string plainNumber(double value);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

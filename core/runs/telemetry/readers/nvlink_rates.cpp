@@ -2,12 +2,12 @@
 #include "core/runs/telemetry/readers/nvlink_rates.h"
 
 #include "core/facts/catalogue/nvlinks.h"
-#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <string>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
 
@@ -49,4 +49,4 @@ double nvlinkBytesPerSecond(std::string_view gpuName)
     return known == builtinNvlinks().end() ? 0 : known->bytesPerSecond;
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

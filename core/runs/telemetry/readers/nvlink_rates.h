@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 /// By CUDA's compute capability (90 of 9.0, as NCCL writes sm="90"); 0 where it has no NVLink that is known.
 [[nodiscard]] double nvlinkBytesPerSecond(int computeCapability);
@@ -14,4 +14,4 @@ namespace trainyard::readers::machines {
 /// The GPU that a text names as a word of its own: "H100" of "topo_m_8xH100.txt"; empty where there is none.
 [[nodiscard]] std::string_view gpuNamedIn(std::string_view text);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

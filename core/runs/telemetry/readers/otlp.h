@@ -6,7 +6,7 @@
 #include "core/runs/telemetry/read_sources.h"
 #include "core/runs/telemetry/readers/otlp_history.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeOtlpJson(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readOtlpJson(const SourceText &source, const SourceOptions &options);
@@ -17,4 +17,4 @@ namespace trainyard::readers::measured {
 [[nodiscard]] Expected<Recording> readOtlpProtobuf(
     const SourceText &source, const SourceOptions &options, OtlpHistory *history);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -9,7 +9,7 @@
 #include <array>
 #include <cmath>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -252,4 +252,4 @@ Expected<Recording> OtlpCollector::finish(const SourceText &source)
     return m_scribe.finish();
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -7,7 +7,7 @@
 #include "core/runs/telemetry/readers/exporter_metrics.h"
 #include "core/runs/telemetry/readers/otlp_history.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 /// What a metric's points are.
 enum class OtlpKind : std::uint8_t { Gauge, Sum, Distribution };
@@ -75,4 +75,4 @@ private:
     std::map<std::pair<std::size_t, std::string>, std::vector<HostSpan>> m_streams; // rank and label
 };
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

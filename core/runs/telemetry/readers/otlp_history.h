@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 struct OtlpHistory {
     struct Standing {
@@ -22,4 +22,4 @@ struct OtlpHistory {
     static constexpr std::size_t mostPoints = 20'000, mostKey = 2'000, mostSteps = 65'536;
 };
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

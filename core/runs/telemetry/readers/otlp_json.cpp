@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -153,4 +153,4 @@ Expected<Recording> readOtlpJson(const SourceText &source, const SourceOptions &
     return collector.finish(source);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

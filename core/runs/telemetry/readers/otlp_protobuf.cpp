@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -296,4 +296,4 @@ Expected<Recording> readOtlpProtobuf(const SourceText &source, const SourceOptio
     return collector.finish(source);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

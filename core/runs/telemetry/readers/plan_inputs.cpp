@@ -15,7 +15,7 @@ namespace trainyard {
 
 std::span<const SourceReader> readers::planInputs()
 {
-    using namespace readers::machines;
+    using namespace readers;
     static constexpr auto kReaders = std::to_array<SourceReader>({
         { SourceKind::HfConfig, looksLikeHfConfig, readHfConfig },
         { SourceKind::MegatronArguments, looksLikeTrainingScript, readTrainingScript },

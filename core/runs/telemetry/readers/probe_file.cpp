@@ -12,7 +12,7 @@
 #include <array>
 #include <cmath>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -197,4 +197,4 @@ Expected<Recording> readProbe(const SourceText &source, const SourceOptions &opt
     return file.finish(source, root, json.isTruncated() || json.isBroken());
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -5,10 +5,10 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeProbe(std::string_view fileName, std::string_view head);
 /// Refuses later versions, and a probe that measured nothing.
 [[nodiscard]] Expected<Recording> readProbe(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

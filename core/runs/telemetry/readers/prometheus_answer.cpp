@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -182,4 +182,4 @@ Expected<Recording> readPrometheusAnswer(const SourceText &source, const SourceO
     return answer.read(root, json.isTruncated() || json.isBroken());
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

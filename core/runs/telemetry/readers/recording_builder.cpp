@@ -2,12 +2,12 @@
 #include "core/runs/telemetry/readers/recording_builder.h"
 
 #include "core/base/printable.h"
-#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -206,4 +206,4 @@ std::unexpected<Error> ReadingPace::stopped() const
     return std::unexpected(Error { ErrorCode::Cancelled, m_text.file, "cancelled", "" });
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -8,7 +8,7 @@
 
 #include <limits>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 class RecordingBuilder {
 public:
@@ -56,4 +56,4 @@ private:
     std::size_t m_told = 0;
 };
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/shell_script.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Words of a script: quotes, escapes, and what variables, defaults and sums put in.
 #include "core/runs/telemetry/readers/integer_expression.h"
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/shell_script.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/instance_catalogues.h"
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/node_builder.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
-
-using measured::TextLines;
 
 constexpr std::size_t kMostRows = 1'000'000;
 constexpr double kDearest = 1e6; // USD an hour
@@ -37,11 +35,6 @@ bool splitRow(std::string_view line, std::vector<std::string> &fields)
             fields.back() += line[i];
     }
     return !isQuoted;
-}
-
-std::string_view withoutMark(std::string_view line)
-{
-    return trimmed(line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line);
 }
 
 /// Name of the GPU in GpuInfo: a Python dictionary ("{'Gpus': [{'Name': 'T4', …"), JSON, or the bare name.
@@ -72,7 +65,7 @@ public:
     void setHeader(std::string_view line)
     {
         std::vector<std::string> fields;
-        splitRow(withoutMark(line), fields);
+        splitRow(trimmed(line), fields);
         m_width = fields.size();
         for (std::size_t i = 0; i < fields.size(); ++i)
             for (std::size_t column = 0; column < Columns; ++column)
@@ -82,8 +75,6 @@ public:
 
     void add(std::string_view line, bool isFinished)
     {
-        if (trimmed(line).empty())
-            return;
         std::vector<std::string> fields;
         if (!splitRow(line, fields) || fields.size() != m_width) {
             m_scribe.source().isTruncated |= !isFinished;
@@ -140,9 +131,10 @@ private:
 int looksLikeSkyCatalogue(std::string_view, std::string_view head)
 {
     TextLines lines(head);
-    if (!lines.next())
+    TextLine line;
+    if (!lines.next(line))
         return 0;
-    const auto fields = measured::fieldsAt(withoutMark(lines.line()), ',');
+    const auto fields = fieldsAt(line.text, ',');
     const auto has = [&](std::string_view name) { return std::ranges::find(fields, name) != fields.end(); };
     return has("InstanceType") && has("AcceleratorName") && has("Price") ? 93 : 0;
 }
@@ -152,14 +144,15 @@ Expected<Recording> readSkyCatalogue(const SourceText &source, const SourceOptio
     Catalogue catalogue(source);
     ReadingPace pace(source, options);
     TextLines lines(source.text);
-    if (lines.next())
-        catalogue.setHeader(lines.line());
-    while (lines.next()) {
-        if (pace.isStopped(lines.begin()))
+    TextLine line;
+    if (lines.next(line))
+        catalogue.setHeader(line.text);
+    while (lines.next(line)) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        catalogue.add(lines.line(), lines.isFinished());
+        catalogue.add(line.text, !line.isOpen);
     }
     return catalogue.finish(source);
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/slurm_nodes.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/node_builder.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <map>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
-
-using measured::integerIn;
-using measured::LooseJson;
-using measured::LooseJsonValue;
-using measured::TextLines;
 
 constexpr double kMebibyte = 1024.0 * 1024.0; // RealMemory counts them
 constexpr double kMostMebibytes = 1e12;
@@ -43,8 +38,8 @@ std::vector<Gpus> gpusOfGres(std::string_view gres)
         depth -= byte == ')' && depth > 0 ? 1 : 0;
     }
     std::vector<Gpus> all;
-    for (const std::string_view one : measured::fieldsAt(plain, ',')) {
-        const auto parts = measured::fieldsAt(one, ':');
+    for (const std::string_view one : fieldsAt(plain, ',')) {
+        const auto parts = fieldsAt(one, ':');
         if (parts.empty() || parts[0] != "gpu")
             continue;
         const bool hasCount = parts.size() > 1 && integerIn(parts.back());
@@ -61,7 +56,7 @@ std::vector<Gpus> gpusOfTres(std::string_view tres)
 {
     std::vector<Gpus> all;
     Gpus total;
-    for (const std::string_view one : measured::fieldsAt(tres, ',')) {
+    for (const std::string_view one : fieldsAt(tres, ',')) {
         const auto equals = one.find('=');
         if (!one.starts_with("gres/gpu") || equals == std::string_view::npos)
             continue;
@@ -159,9 +154,10 @@ void addText(NodeList &nodes, const std::string &text)
 int looksLikeSlurmNodes(std::string_view, std::string_view head)
 {
     TextLines lines(head);
-    for (int seen = 0; seen < 50 && lines.next(); ++seen)
-        if (trimmed(lines.line()).starts_with("NodeName=")) {
-            const std::string_view rest = head.substr(lines.begin());
+    TextLine line;
+    for (int seen = 0; seen < 50 && lines.next(line); ++seen)
+        if (trimmed(line.text).starts_with("NodeName=")) {
+            const std::string_view rest = head.substr(line.begin);
             const auto has = [&](std::string_view key) {
                 return rest.substr(0, 8192).find(key) != std::string_view::npos;
             };
@@ -176,15 +172,16 @@ Expected<Recording> readSlurmNodes(const SourceText &source, const SourceOptions
     NodeList nodes(source);
     ReadingPace pace(source, options);
     std::string node;
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        const std::string_view line = trimmed(lines.line());
-        if (line.starts_with("NodeName=")) {
+        const std::string_view text = trimmed(line.text);
+        if (text.starts_with("NodeName=")) {
             addText(nodes, node);
-            node = line;
+            node = text;
         } else if (!node.empty() && node.size() < 65536) {
-            node.append(" ").append(line);
+            node.append(" ").append(text);
         }
     }
     // what a cut file ends with may be half a node: without its memory it is not believed
@@ -227,4 +224,4 @@ Expected<Recording> readSlurmNodesJson(const SourceText &source, const SourceOpt
     return nodes.finish(source);
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

@@ -5,11 +5,11 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeSlurmNodes(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readSlurmNodes(const SourceText &source, const SourceOptions &options);
 [[nodiscard]] int looksLikeSlurmNodesJson(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readSlurmNodesJson(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

@@ -5,11 +5,11 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeSlurmConf(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readSlurmConf(const SourceText &source, const SourceOptions &options);
 [[nodiscard]] int looksLikeSlurmYaml(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readSlurmYaml(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

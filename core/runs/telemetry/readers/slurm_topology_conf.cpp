@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/hostlist.h"
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/slurm_topology.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <set>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
-
-using measured::fieldsAt;
-using measured::fieldsOf;
-using measured::TextLines;
 
 /// "SwitchName=s0 Nodes=dev[0-5]" as keys, in lower case, and values.
 struct KeyedValue {
@@ -97,11 +93,12 @@ private:
 int looksLikeSlurmConf(std::string_view, std::string_view head)
 {
     TextLines lines(head);
-    for (int seen = 0; seen < 200 && lines.next(); ++seen) {
-        const auto settings = settingsOf(lines.line());
+    TextLine line;
+    for (int seen = 0; seen < 200 && lines.next(line); ++seen) {
+        const auto settings = settingsOf(line.text);
         if (startsAnEntry(settings))
             return 92;
-        if (!trimmed(lines.line().substr(0, lines.line().find('#'))).empty())
+        if (!trimmed(line.text.substr(0, line.text.find('#'))).empty())
             return 0;
     }
     return 0;
@@ -112,19 +109,20 @@ Expected<Recording> readSlurmConf(const SourceText &source, const SourceOptions 
     Conf conf(source);
     ReadingPace pace(source, options);
     std::string joined; // lines that go on behind a backslash
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        const std::string_view line = trimmed(lines.line());
-        if (line.ends_with('\\')) {
-            joined.append(line.substr(0, line.size() - 1));
+        const std::string_view text = trimmed(line.text);
+        if (text.ends_with('\\')) {
+            joined.append(text.substr(0, text.size() - 1));
             continue;
         }
-        conf.add(joined.append(line), lines.isFinished());
+        conf.add(joined.append(text), !line.isOpen);
         joined.clear();
     }
     conf.add(joined, false);
     return conf.finish(source);
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

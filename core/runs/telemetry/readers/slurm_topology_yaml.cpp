@@ -2,18 +2,16 @@
 #include "core/runs/telemetry/readers/hostlist.h"
 #include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/slurm_topology.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
-
-using measured::integerIn;
-using measured::TextLines;
 
 constexpr std::array<std::string_view, 5> kPlugins { "tree", "block", "flat", "ring", "torus3d" };
 constexpr std::array<std::string_view, 4> kLists { "switches", "blocks", "rings", "toruses" };
@@ -193,8 +191,9 @@ int looksLikeSlurmYaml(std::string_view, std::string_view head)
 {
     bool hasTopology = false;
     TextLines lines(head);
-    for (int seen = 0; seen < 400 && lines.next(); ++seen) {
-        const YamlLine line = yamlLine(lines.line());
+    TextLine raw;
+    for (int seen = 0; seen < 400 && lines.next(raw); ++seen) {
+        const YamlLine line = yamlLine(raw.text);
         if (!hasTopology && !line.key.empty()
             && !(line.isItem && (line.key == "topology" || line.key == "cluster_default")))
             return 0;
@@ -210,10 +209,11 @@ Expected<Recording> readSlurmYaml(const SourceText &source, const SourceOptions 
     RecordingBuilder scribe(source, SourceKind::SlurmTopology);
     Yaml yaml(scribe);
     ReadingPace pace(source, options);
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        yaml.add(yamlLine(lines.line()), lines.isFinished());
+        yaml.add(yamlLine(line.text), !line.isOpen);
     }
     auto &all = yaml.topologies();
     if (all.empty())
@@ -235,4 +235,4 @@ Expected<Recording> readSlurmYaml(const SourceText &source, const SourceOptions 
     return scribe.finish();
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

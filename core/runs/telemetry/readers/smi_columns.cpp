@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -120,4 +120,4 @@ void SmiSeries::add(const SmiColumn &column, std::string_view gpu, std::int64_t 
     m_scribe.add(series, at, *value * column.factor);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

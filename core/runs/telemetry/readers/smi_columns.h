@@ -5,7 +5,7 @@
 
 #include "core/runs/telemetry/readers/recording_builder.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 struct SmiColumn {
     std::string name, unit; // canonical, or "smi." and its own
@@ -30,4 +30,4 @@ private:
     RecordingBuilder &m_scribe;
 };
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

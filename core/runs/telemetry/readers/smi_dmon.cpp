@@ -2,12 +2,13 @@
 #include "core/base/units.h"
 #include "core/runs/telemetry/readers/smi_columns.h"
 #include "core/runs/telemetry/readers/smi_tables.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -146,9 +147,9 @@ private:
 int looksLikeSmiDmon(std::string_view, std::string_view head)
 {
     TextLines lines(head);
-    std::string scratch;
-    for (int seen = 0; seen < 20 && lines.next(); ++seen) {
-        const auto names = headerOf(withoutWrappers(lines.line(), scratch));
+    TextLine line;
+    for (int seen = 0; seen < 20 && lines.next(line); ++seen) {
+        const auto names = headerOf(trimmed(line.text));
         if (isProcessTable(names))
             return 70;
         int known = 0;
@@ -165,17 +166,17 @@ Expected<Recording> readSmiDmon(const SourceText &source, const SourceOptions &o
 {
     DmonTable table(source);
     ReadingPace pace(source, options);
-    std::string scratch;
     bool isOfProcesses = false;
-    for (TextLines lines(source.text); lines.next() && !isOfProcesses;) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line) && !isOfProcesses;) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        const std::string_view line = withoutWrappers(lines.line(), scratch);
-        isOfProcesses = isProcessTable(headerOf(line));
-        if (!line.empty() && !isOfProcesses)
-            table.addLine(line, lines.isFinished());
+        const std::string_view text = trimmed(line.text);
+        isOfProcesses = isProcessTable(headerOf(text));
+        if (!isOfProcesses)
+            table.addLine(text, !line.isOpen);
     }
     return table.finish(source, isOfProcesses);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -2,12 +2,13 @@
 #include "core/base/units.h"
 #include "core/runs/telemetry/readers/smi_columns.h"
 #include "core/runs/telemetry/readers/smi_tables.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
@@ -118,12 +119,12 @@ private:
 int looksLikeSmiQuery(std::string_view, std::string_view head)
 {
     TextLines lines(head);
-    std::string scratch;
-    for (int seen = 0; seen < 20 && lines.next(); ++seen) {
-        const std::string_view line = withoutWrappers(lines.line(), scratch);
-        if (isQueryHeader(line) && line.find(',') != std::string_view::npos)
+    TextLine line;
+    for (int seen = 0; seen < 20 && lines.next(line); ++seen) {
+        const std::string_view text = trimmed(line.text);
+        if (isQueryHeader(text) && text.find(',') != std::string_view::npos)
             return 90;
-        if (isHeadlessRow(line))
+        if (isHeadlessRow(text))
             return 60;
     }
     return 0;
@@ -133,15 +134,14 @@ Expected<Recording> readSmiQuery(const SourceText &source, const SourceOptions &
 {
     QueryTable table(source);
     ReadingPace pace(source, options);
-    std::string scratch;
     bool hasHeader = false;
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        const std::string_view line = withoutWrappers(lines.line(), scratch);
-        hasHeader |= isQueryHeader(line);
-        if (!line.empty())
-            table.addLine(line, lines.isFinished());
+        const std::string_view text = trimmed(line.text);
+        hasHeader |= isQueryHeader(text);
+        table.addLine(text, !line.isOpen);
     }
     if (!hasHeader)
         return refusal(source,
@@ -149,4 +149,4 @@ Expected<Recording> readSmiQuery(const SourceText &source, const SourceOptions &
     return table.finish(source);
 }
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -6,11 +6,11 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeSmiQuery(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readSmiQuery(const SourceText &source, const SourceOptions &options);
 [[nodiscard]] int looksLikeSmiDmon(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readSmiDmon(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::measured
+} // namespace trainyard::readers

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/smi_topology.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/nvlink_rates.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 namespace {
-
-using measured::fieldsOf;
-using measured::TextLines;
-using measured::withoutWrappers;
 
 constexpr std::size_t kMostMatrixDevices = 512; // of one matrix
 constexpr int kMostLinks = 18; // that any GPU has; more between all pairs take switches
@@ -75,7 +71,7 @@ int linksOf(std::string_view cell)
 {
     if (!cell.starts_with("NV"))
         return 0;
-    return static_cast<int>(std::clamp<std::int64_t>(measured::leadingInteger(cell.substr(2)).value_or(0), 0, 64));
+    return static_cast<int>(std::clamp<std::int64_t>(leadingInteger(cell.substr(2)).value_or(0), 0, 64));
 }
 
 struct Links {
@@ -170,14 +166,13 @@ void writeNodes(const SourceText &source, const Matrix &matrix, RecordingBuilder
 
 int looksLikeSmiTopology(std::string_view, std::string_view head)
 {
-    std::string scratch;
     bool hasHeader = false;
     TextLines lines(head);
-    for (int seen = 0; seen < 100 && lines.next(); ++seen) {
-        const std::string_view line = withoutWrappers(lines.line(), scratch);
-        if (hasHeader && isRow(fieldsOf(line)))
+    TextLine line;
+    for (int seen = 0; seen < 100 && lines.next(line); ++seen) {
+        if (hasHeader && isRow(fieldsOf(line.text)))
             return 93;
-        hasHeader |= !devicesOf(line).empty();
+        hasHeader |= !devicesOf(line.text).empty();
     }
     return 0;
 }
@@ -187,15 +182,15 @@ Expected<Recording> readSmiTopology(const SourceText &source, const SourceOption
     RecordingBuilder scribe(source, SourceKind::SmiTopology);
     ReadingPace pace(source, options);
     Matrix matrix;
-    std::string scratch;
-    for (TextLines lines(source.text); lines.next();) {
-        if (pace.isStopped(lines.begin()))
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
+        if (pace.isStopped(line.begin))
             return pace.stopped();
-        const std::string_view line = withoutWrappers(lines.line(), scratch);
-        const auto fields = fieldsOf(line);
-        if (const auto open = line.find(" (UUID:"); line.starts_with("GPU ") && open != std::string_view::npos) {
-            const auto colon = line.find(": ");
-            matrix.gpuName = colon < open ? line.substr(colon + 2, open - colon - 2) : std::string_view();
+        const std::string_view text = trimmed(line.text);
+        const auto fields = fieldsOf(text);
+        if (const auto open = text.find(" (UUID:"); text.starts_with("GPU ") && open != std::string_view::npos) {
+            const auto colon = text.find(": ");
+            matrix.gpuName = colon < open ? text.substr(colon + 2, open - colon - 2) : std::string_view();
         } else if (isRow(fields) && !matrix.devices.empty()) {
             const auto known = std::ranges::find(matrix.devices, fields[0]);
             if (known == matrix.devices.end()) {
@@ -205,14 +200,14 @@ Expected<Recording> readSmiTopology(const SourceText &source, const SourceOption
             std::vector<std::string> row;
             for (std::size_t i = 1; i < fields.size() && row.size() < matrix.devices.size() && isCell(fields[i]); ++i)
                 row.emplace_back(fields[i]);
-            if (!lines.isFinished() && row.size() < matrix.devices.size() && !row.empty())
+            if (line.isOpen && row.size() < matrix.devices.size() && !row.empty())
                 row.pop_back(); // "NV1" of "NV18"
             scribe.source().isTruncated |= row.size() < matrix.devices.size();
             if (matrix.rows.emplace(fields[0], std::move(row)).second)
                 ++scribe.source().taken;
             else
                 scribe.drop("rows of another matrix");
-        } else if (auto devices = devicesOf(line); !devices.empty() && matrix.devices.empty()) {
+        } else if (auto devices = devicesOf(text); !devices.empty() && matrix.devices.empty()) {
             matrix.devices = std::move(devices);
         }
     }
@@ -222,4 +217,4 @@ Expected<Recording> readSmiTopology(const SourceText &source, const SourceOption
     return scribe.finish();
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

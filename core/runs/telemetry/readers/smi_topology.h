@@ -6,9 +6,9 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 [[nodiscard]] int looksLikeSmiTopology(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readSmiTopology(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

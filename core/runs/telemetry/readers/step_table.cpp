@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/experiment_json.h"
-#include "core/runs/telemetry/readers/log_lines.h"
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/metric_names.h"
 #include "core/runs/telemetry/readers/series_book.h"
+#include "core/runs/telemetry/readers/text_lines.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <cmath>
 
@@ -34,8 +34,8 @@ std::vector<std::string> csvCellsOf(std::string_view line)
 
 std::vector<std::string> headingOf(std::string_view text)
 {
-    LogLines lines(text);
-    LogLine line;
+    TextLines lines(text);
+    TextLine line;
     return lines.next(line) && line.text.size() < 100000 ? csvCellsOf(trimmed(line.text)) : std::vector<std::string>();
 }
 
@@ -51,8 +51,8 @@ Expected<Recording> readTable(const SourceText &source, const SourceOptions &opt
     Recording recording = recordingOf(source, kind);
     RecordedSource &made = recording.sources.front();
     SeriesBook book;
-    LogLines lines(source.text);
-    LogLine line;
+    TextLines lines(source.text);
+    TextLine line;
     const std::vector<std::string> heading =
         lines.next(line) ? csvCellsOf(trimmed(line.text)) : std::vector<std::string>();
     std::vector<MetricName> metrics;
@@ -71,7 +71,7 @@ Expected<Recording> readTable(const SourceText &source, const SourceOptions &opt
         if (line.isOpen)
             made.isTruncated = true;
         const auto cells = csvCellsOf(trimmed(line.text));
-        const auto step = numberIn(cells.front());
+        const auto step = leadingNumber(cells.front());
         if (!step || !(std::abs(*step) < 1e15) || line.isOpen) {
             drop(made, "rows without a step");
             continue;
@@ -80,7 +80,7 @@ Expected<Recording> readTable(const SourceText &source, const SourceOptions &opt
         for (std::size_t i = 1; i < std::min(cells.size(), heading.size()); ++i)
             if (heading[i].ends_with("__MIN") || heading[i].ends_with("__MAX"))
                 continue;
-            else if (const auto value = numberIn(cells[i]))
+            else if (const auto value = leadingNumber(cells[i]))
                 book.addStep(
                     metrics[i].name, metrics[i].unit, static_cast<std::int64_t>(*step), *value * metrics[i].factor);
     }
@@ -95,7 +95,7 @@ int looksLikeStepTable(std::string_view, std::string_view head)
     if (!head.starts_with("step,"))
         return 0;
     const auto heading = headingOf(head);
-    return heading.size() == 2 && !numberIn(heading[1]) ? 80 : 0;
+    return heading.size() == 2 && !leadingNumber(heading[1]) ? 80 : 0;
 }
 
 Expected<Recording> readStepTable(const SourceText &source, const SourceOptions &options)

@@ -2,182 +2,219 @@
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
-#include <cmath>
 #include <limits>
 
-namespace trainyard::readers::measured {
+namespace trainyard::readers {
 
 namespace {
 
-bool isDigit(char byte)
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool startsWithWord(std::string_view text, std::string_view word)
 {
-    return byte >= '0' && byte <= '9';
+    if (text.size() < word.size())
+        return false;
+    for (std::size_t i = 0; i < word.size(); ++i)
+        if ((text[i] | 0x20) != word[i])
+            return false;
+    return true;
 }
 
-bool equalsIgnoringCase(std::string_view text, std::string_view lower)
+/// Digits with separators of thousands: "10,050", "1,234,567.8". Behind them, or 0 where there is no separator.
+std::size_t groupsEnd(std::string_view text)
 {
-    return std::ranges::equal(
-        text, lower, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b; });
+    std::size_t at = 0;
+    while (at < text.size() && at < 3 && isDigit(text[at]))
+        ++at;
+    if (at == 0)
+        return 0;
+    std::size_t end = 0;
+    while (at + 3 < text.size() && text[at] == ',' && isDigit(text[at + 1]) && isDigit(text[at + 2])
+        && isDigit(text[at + 3]) && !(at + 4 < text.size() && isDigit(text[at + 4])))
+        end = at += 4;
+    return end;
 }
 
-std::optional<double> parsedNumber(std::string_view text, std::chars_format format)
+/// The number of digits, or of "nan", "inf" or "infinity", at the front, its sign taken off before; what is too large
+/// is infinite and what is too small 0. Moves `text` behind it.
+std::optional<double> takeUnsigned(std::string_view &text)
 {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
-    if (end != text.data() + text.size() || (error != std::errc() && error != std::errc::result_out_of_range))
-        return std::nullopt;
-    if (error == std::errc())
-        return value;
-    const bool isTiny = text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos
-        || text.find("p-") != std::string_view::npos;
-    return isTiny ? 0.0 : std::numeric_limits<double>::infinity();
-}
-
-/// "10,050" without its commas, where they stand between groups of three; else empty.
-std::string withoutThousands(std::string_view text)
-{
-    const auto comma = text.find(',');
-    if (comma == 0 || comma > 3 || comma == std::string_view::npos)
-        return {};
-    std::string plain;
-    std::size_t digits = 0;
-    for (std::size_t i = 0; i < text.size() && text[i] != '.'; ++i)
-        if (text[i] == ',') {
-            if (i != comma && digits != 3)
-                return {};
-            digits = 0;
-        } else if (isDigit(text[i])) {
-            ++digits;
-        } else {
-            return {};
+    static constexpr std::array<std::string_view, 3> kWords { "infinity", "inf", "nan" };
+    for (const std::string_view word : kWords)
+        if (startsWithWord(text, word)) {
+            if (word.size() < text.size() && isLetter(text[word.size()]))
+                return std::nullopt;
+            text.remove_prefix(word.size());
+            return word == "nan" ? std::numeric_limits<double>::quiet_NaN() : kInfinity;
         }
-    if (digits != 3)
-        return {};
-    std::ranges::copy_if(text, std::back_inserter(plain), [](char byte) { return byte != ','; });
-    return plain;
-}
-
-/// The number of `size` digits at `at`; -1 where they are none.
-int digitsAt(std::string_view text, std::size_t at, std::size_t size)
-{
-    if (at + size > text.size())
-        return -1;
-    int value = 0;
-    for (const char byte : text.substr(at, size))
-        value = isDigit(byte) && value >= 0 ? value * 10 + (byte - '0') : -1;
+    if (text.empty() || !(isDigit(text[0]) || (text[0] == '.' && text.size() > 1 && isDigit(text[1]))))
+        return std::nullopt;
+    double value = 0;
+    if (const std::size_t groups = groupsEnd(text)) {
+        std::array<char, 64> digits {};
+        std::size_t count = 0, end = 0;
+        for (; end < text.size() && count < digits.size() && (end < groups || isDigit(text[end]) || text[end] == '.');
+             ++end)
+            if (text[end] != ',')
+                digits[count++] = text[end];
+        std::from_chars(digits.data(), digits.data() + count, value);
+        text.remove_prefix(end);
+        return value;
+    }
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto size = static_cast<std::size_t>(read.ptr - text.data());
+    if (read.ec != std::errc())
+        value = text.substr(0, size).find_first_of("eE") != text.npos && text.substr(0, size).find('-') != text.npos
+            ? 0
+            : kInfinity;
+    text.remove_prefix(size);
     return value;
 }
 
-/// Bytes of one wrapper that `line` begins with; 0: none.
-std::size_t wrapperSize(std::string_view line)
+/// Takes a sign off the front: -1 or 1.
+double takeSign(std::string_view &text)
 {
-    if (line.starts_with('[')) {
-        const auto end = line.find(']');
-        if (end == std::string_view::npos)
-            return 0;
-        const std::string_view inside = line.substr(1, end - 1), behind = line.substr(end + 1);
-        for (const std::string_view stream : { "<stdout>:", "<stderr>:", "<stdout>", "<stderr>" })
-            if (behind.starts_with(stream))
-                return end + 1 + stream.size();
-        if (inside.starts_with("pod/"))
-            return end + 1;
-        return (inside.starts_with("rank") || inside.starts_with("default")) && behind.starts_with(':') ? end + 2 : 0;
-    }
-    std::size_t digits = 0;
-    while (digits < line.size() && isDigit(line[digits]))
-        ++digits;
-    if (digits > 0 && digits < 7 && line.substr(digits).starts_with(": "))
-        return digits + 2;
-    if (digits == 4 && line.size() > 20 && line[4] == '-' && line[10] == 'T' && momentIn(line.substr(0, 19))) {
-        const auto blank = line.find(' ');
-        return blank != std::string_view::npos && blank < 40 ? blank : 0;
-    }
-    return 0;
+    const double sign = text.starts_with('-') ? -1 : 1;
+    if (text.starts_with('-') || text.starts_with('+'))
+        text.remove_prefix(1);
+    return sign;
 }
 
-/// Without escape sequences of terminals.
-std::string withoutColours(std::string_view line)
+std::optional<int> twoDigits(std::string_view text, std::size_t at, int most)
 {
-    std::string plain;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] != '\x1b') {
-            plain += line[i];
-            continue;
-        }
-        if (i + 1 < line.size() && line[i + 1] == '[')
-            for (i += 2; i < line.size() && (line[i] < '@' || line[i] > '~');)
-                ++i;
-    }
-    return plain;
+    if (at + 1 >= text.size() || !isDigit(text[at]) || !isDigit(text[at + 1]))
+        return std::nullopt;
+    const int value = (text[at] - '0') * 10 + (text[at + 1] - '0');
+    return value <= most ? std::optional(value) : std::nullopt;
+}
+
+/// Seconds east of UTC of "Z", "+01:00" or "+0100" at the front.
+std::int64_t zoneOf(std::string_view text)
+{
+    if (text.empty() || (text[0] != '+' && text[0] != '-'))
+        return 0;
+    const auto hours = twoDigits(text, 1, 14);
+    const auto minutes = twoDigits(text, text.size() > 3 && text[3] == ':' ? 4 : 3, 59);
+    return hours && minutes ? (text[0] == '-' ? -1 : 1) * (*hours * 3600 + *minutes * 60) : 0;
+}
+
+/// Recordings hold moments before 2116.
+constexpr int kLastYear = 2115;
+
+/// "2024-04-06 02:59:36.5" at `at`; "2024/04/06 …" too.
+std::optional<Moment> stampAt(std::string_view text, std::size_t at, int firstYear)
+{
+    const auto century = twoDigits(text, at, 99), year = twoDigits(text, at + 2, 99);
+    const auto month = twoDigits(text, at + 5, 12), day = twoDigits(text, at + 8, 31);
+    const auto hour = twoDigits(text, at + 11, 23), minute = twoDigits(text, at + 14, 59),
+               second = twoDigits(text, at + 17, 60);
+    if (!century || !year || !month || !day || !hour || !minute || !second || text[at + 13] != ':'
+        || text[at + 16] != ':' || (text[at + 10] != ' ' && text[at + 10] != 'T')
+        || (text[at + 7] != '-' && text[at + 7] != '/') || text[at + 4] != text[at + 7])
+        return std::nullopt;
+    const int fullYear = *century * 100 + *year;
+    const std::chrono::year_month_day date { std::chrono::year(fullYear),
+        std::chrono::month(static_cast<unsigned>(*month)), std::chrono::day(static_cast<unsigned>(*day)) };
+    if (fullYear < firstYear || fullYear > kLastYear || !date.ok())
+        return std::nullopt;
+    std::int64_t nanoseconds = 0, scale = 100'000'000;
+    std::size_t end = at + 19;
+    if (end + 1 < text.size() && (text[end] == '.' || text[end] == ',') && isDigit(text[end + 1]))
+        for (++end; end < text.size() && isDigit(text[end]); ++end, scale /= 10)
+            nanoseconds += (text[end] - '0') * scale;
+    const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+    const std::int64_t seconds =
+        days * 86400 + *hour * 3600 + *minute * 60 + *second - zoneOf(text.substr(std::min(end, text.size())));
+    return seconds * 1'000'000'000 + nanoseconds;
 }
 
 } // namespace
 
-bool TextLines::next()
+int boundedInt(std::int64_t value)
 {
-    if (m_at >= m_text.size())
+    return value >= 0 && value <= std::numeric_limits<int>::max() ? static_cast<int>(value) : -1;
+}
+
+bool takeText(std::string_view &text, std::string_view expected)
+{
+    if (!text.starts_with(expected))
         return false;
-    m_begin = m_at;
-    const std::size_t end = m_text.find_first_of("\r\n", m_at);
-    m_isFinished = end != std::string_view::npos;
-    m_line = m_text.substr(m_begin, m_isFinished ? end - m_begin : std::string_view::npos);
-    m_at = m_isFinished ? end + 1 : m_text.size();
-    if (m_isFinished && m_text[end] == '\r' && m_at < m_text.size() && m_text[m_at] == '\n')
-        ++m_at;
+    text.remove_prefix(expected.size());
     return true;
 }
 
-std::vector<std::string_view> fieldsOf(std::string_view line)
+std::optional<std::int64_t> takeWhole(std::string_view &text)
 {
-    std::vector<std::string_view> fields;
-    for (std::size_t at = 0; at < line.size();) {
-        while (at < line.size() && isAsciiSpace(line[at]))
-            ++at;
-        const std::size_t begin = at;
-        while (at < line.size() && !isAsciiSpace(line[at]))
-            ++at;
-        if (at > begin)
-            fields.push_back(line.substr(begin, at - begin));
+    std::size_t end = 0;
+    std::int64_t value = 0;
+    while (end < text.size() && isDigit(text[end])) {
+        if (end == 18)
+            return std::nullopt;
+        value = value * 10 + (text[end++] - '0');
     }
-    return fields;
+    if (end == 0)
+        return std::nullopt;
+    text.remove_prefix(end);
+    return value;
 }
 
-std::vector<std::string_view> fieldsAt(std::string_view line, char separator)
+std::optional<double> takeNumber(std::string_view &text)
 {
-    std::vector<std::string_view> fields;
-    for (std::size_t at = 0;;) {
-        const auto end = line.find(separator, at);
-        fields.push_back(trimmed(line.substr(at, end == std::string_view::npos ? end : end - at)));
-        if (end == std::string_view::npos)
-            return fields;
-        at = end + 1;
-    }
+    std::string_view rest = trimmedStart(text);
+    const double sign = takeSign(rest);
+    const auto value = takeUnsigned(rest);
+    if (!value)
+        return std::nullopt;
+    text = rest;
+    return std::isfinite(*value) ? sign * *value : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::optional<double> leadingNumber(std::string_view text)
+{
+    return takeNumber(text);
+}
+
+std::optional<double> takeBytes(std::string_view &text)
+{
+    std::string_view rest = text;
+    const auto number = takeNumber(rest);
+    if (!number)
+        return std::nullopt;
+    rest = trimmedStart(rest);
+    static constexpr std::string_view kPrefixes = "kmgtp";
+    double factor = 1;
+    if (!rest.empty())
+        if (const std::size_t power = kPrefixes.find(static_cast<char>(rest[0] | 0x20)); power != kPrefixes.npos) {
+            factor = std::pow(1024.0, static_cast<double>(power + 1));
+            rest.remove_prefix(1);
+            takeText(rest, "i");
+        }
+    if (!takeText(rest, "B"))
+        return std::nullopt;
+    text = rest;
+    return *number * factor;
 }
 
 std::optional<double> numberIn(std::string_view text)
 {
     text = trimmed(text);
-    const bool isNegative = text.starts_with('-');
-    if (isNegative || text.starts_with('+'))
-        text.remove_prefix(1);
-    if (text.empty() || text.front() == '-' || text.front() == '+')
-        return std::nullopt;
-    const double sign = isNegative ? -1 : 1;
-    if (equalsIgnoringCase(text, "nan"))
-        return std::numeric_limits<double>::quiet_NaN();
-    if (equalsIgnoringCase(text, "inf") || equalsIgnoringCase(text, "infinity"))
-        return sign * std::numeric_limits<double>::infinity();
+    const double sign = takeSign(text);
     std::optional<double> value;
-    if (text.starts_with("0x") || text.starts_with("0X"))
-        value = parsedNumber(text.substr(2), std::chars_format::hex);
-    else if (isDigit(text.front()) || text.front() == '.')
-        value = parsedNumber(text, std::chars_format::general);
-    if (!value)
-        if (const std::string plain = withoutThousands(text); !plain.empty())
-            value = parsedNumber(plain, std::chars_format::general);
-    return value ? std::optional(sign * *value) : std::nullopt;
+    if (text.starts_with("0x") || text.starts_with("0X")) {
+        double own = 0;
+        text.remove_prefix(2);
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), own, std::chars_format::hex);
+        if (read.ec == std::errc()) {
+            value = own;
+            text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+        }
+    } else {
+        value = takeUnsigned(text);
+    }
+    return value && text.empty() ? std::optional(sign * *value) : std::nullopt;
 }
 
 std::optional<std::int64_t> integerIn(std::string_view text)
@@ -236,35 +273,74 @@ std::string_view wordAfter(std::string_view line, std::string_view key)
     return {};
 }
 
-std::optional<std::int64_t> momentIn(std::string_view text)
+std::optional<Moment> stampIn(std::string_view text)
 {
-    text = trimmed(text);
-    const int year = digitsAt(text, 0, 4), month = digitsAt(text, 5, 2), day = digitsAt(text, 8, 2);
-    const int hour = digitsAt(text, 11, 2), minute = digitsAt(text, 14, 2), second = digitsAt(text, 17, 2);
-    // Recordings hold moments before 2116.
-    if (year < 1970 || year > 2115 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 24
-        || minute < 0 || minute > 59 || second < 0 || second > 60 || (text[4] != '/' && text[4] != '-')
-        || text[13] != ':')
-        return std::nullopt;
-    const std::chrono::sys_days date = std::chrono::year(year) / month / day;
-    std::int64_t nanoseconds = 0, unit = 100'000'000;
-    for (std::size_t i = 20; i < text.size() && text[19] == '.' && isDigit(text[i]) && unit > 0; ++i, unit /= 10)
-        nanoseconds += (text[i] - '0') * unit;
-    return ((date.time_since_epoch().count() * std::int64_t(24) + hour) * 3600 + minute * 60 + second) * 1'000'000'000
-        + nanoseconds;
+    for (std::size_t at = text.find('-'); at != text.npos; at = text.find('-', at + 1))
+        if (at >= 4 && at + 15 <= text.size() && isDigit(text[at - 1]))
+            if (const auto stamp = stampAt(text, at - 4, 1990))
+                return stamp;
+    return std::nullopt;
 }
 
-std::string_view withoutWrappers(std::string_view line, std::string &scratch)
+bool takeField(std::string_view &text, LogField &field)
 {
-    if (line.find('\x1b') != std::string_view::npos) {
-        scratch = withoutColours(line);
-        line = scratch;
+    while (!text.empty()) {
+        const std::size_t bar = text.find('|');
+        const std::string_view piece = text.substr(0, bar);
+        text = bar == text.npos ? std::string_view() : text.substr(bar + 1);
+        std::size_t sign = piece.find_first_of(":=");
+        if (sign == piece.npos) {
+            const std::string_view own = trimmed(piece);
+            const std::size_t blank = own.find_last_of(' ');
+            if (blank == own.npos || !leadingNumber(own.substr(blank)))
+                continue;
+            sign = static_cast<std::size_t>(own.data() - piece.data()) + blank;
+        }
+        field = { trimmed(piece.substr(0, sign)), trimmed(piece.substr(sign + 1)), bar != text.npos };
+        if (!field.key.empty())
+            return true;
     }
-    if (line.starts_with("\xef\xbb\xbf"))
-        line.remove_prefix(3);
-    for (line = trimmed(line); std::size_t size = wrapperSize(line);)
-        line = trimmed(line.substr(size));
-    return line;
+    return false;
 }
 
-} // namespace trainyard::readers::measured
+std::optional<std::string_view> behind(std::string_view text, std::string_view key)
+{
+    for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1))
+        if (at == 0 || (!isLetter(text[at - 1]) && !isDigit(text[at - 1]) && text[at - 1] != '_'))
+            return text.substr(at + key.size());
+    return std::nullopt;
+}
+
+std::optional<Moment> momentIn(std::string_view text)
+{
+    return stampAt(trimmed(text), 0, 1970);
+}
+
+std::vector<std::string_view> fieldsOf(std::string_view line)
+{
+    std::vector<std::string_view> fields;
+    for (std::size_t at = 0; at < line.size();) {
+        while (at < line.size() && isAsciiSpace(line[at]))
+            ++at;
+        const std::size_t begin = at;
+        while (at < line.size() && !isAsciiSpace(line[at]))
+            ++at;
+        if (at > begin)
+            fields.push_back(line.substr(begin, at - begin));
+    }
+    return fields;
+}
+
+std::vector<std::string_view> fieldsAt(std::string_view line, char separator)
+{
+    std::vector<std::string_view> fields;
+    for (std::size_t at = 0;;) {
+        const auto end = line.find(separator, at);
+        fields.push_back(trimmed(line.substr(at, end == std::string_view::npos ? end : end - at)));
+        if (end == std::string_view::npos)
+            return fields;
+        at = end + 1;
+    }
+}
+
+} // namespace trainyard::readers

@@ -19,7 +19,7 @@ public:
     {
     }
 
-    bool take(const LogLine &line) override
+    bool take(const TextLine &line) override
     {
         const std::string_view text = line.text;
         const std::size_t at = text.find("step:");
@@ -36,7 +36,7 @@ public:
             addNumber(rest, "tps:", "log.validate tps", "1/s", *step);
             return true;
         }
-        const auto stamp = stampIn(text.substr(0, at));
+        const auto stamp = printedAt(line, text.substr(0, at));
         if (!stamp && m_process && *m_process != line.process) { // without moments the first that printed is the one
             ++m_repeats;
             return true;
@@ -83,7 +83,7 @@ private:
         std::string_view rest, std::string_view key, std::string_view name, const char *unit, std::int64_t step)
     {
         if (const auto value = behind(rest, key))
-            if (const auto number = numberIn(*value))
+            if (const auto number = leadingNumber(*value))
                 m_book.addStep(name, unit, step, *number);
     }
 

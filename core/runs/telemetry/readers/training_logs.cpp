@@ -28,8 +28,8 @@ Guess guessOf(std::string_view head)
     if (lastHead == head)
         return last;
     GrowingLog log({});
-    LogLines lines(head);
-    for (LogLine line; lines.next(line);)
+    TextLines lines(head);
+    for (TextLine line; lines.next(line);)
         log.take(line);
     lastHead = head;
     return last = { log.kind(), log.sureness() };
@@ -75,9 +75,9 @@ std::string unknownText(std::string_view text)
 Expected<Recording> readers::readTrainingLog(const SourceText &source, const SourceOptions &options)
 {
     GrowingLog log(source.file);
-    LogLines lines(source.text);
+    TextLines lines(source.text);
     std::size_t count = 0;
-    for (LogLine line; lines.next(line);) {
+    for (TextLine line; lines.next(line);) {
         log.take(line);
         if (++count % kLinesBetweenReports)
             continue;

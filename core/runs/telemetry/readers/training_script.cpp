@@ -2,11 +2,11 @@
 #include "core/runs/telemetry/readers/training_script.h"
 
 #include "core/runs/telemetry/readers/command_options.h"
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/mlperf_settings.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/shell_script.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,10 @@
 // YAML of settings: maps in maps by their indentation, one scalar a line. Lists and texts of several lines hold nothing
 // that a plan is made of.
 #include "core/runs/telemetry/readers/command_options.h"
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/shell_script.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/training_script.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // config.yaml of a wandb run: "key:", below it "value: …" or a map two blanks deeper. No YAML beyond that is needed.
-#include "core/runs/telemetry/readers/log_lines.h"
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/series_book.h"
+#include "core/runs/telemetry/readers/text_lines.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/wandb_file.h"
 
 namespace trainyard::readers {
@@ -32,8 +32,8 @@ Expected<Recording> readWandbConfig(const SourceText &source, const SourceOption
     RecordedSource &made = recording.sources.front();
     std::string key;
     bool isInValue = false;
-    LogLines lines(source.text);
-    for (LogLine line; lines.next(line);) {
+    TextLines lines(source.text);
+    for (TextLine line; lines.next(line);) {
         made.isTruncated = made.isTruncated || line.isOpen;
         const std::string_view text = trimmed(line.text);
         const std::size_t indent = line.text.find_first_not_of(' ');

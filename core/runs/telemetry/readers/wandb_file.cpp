@@ -2,11 +2,11 @@
 #include "core/runs/telemetry/readers/wandb_file.h"
 
 #include "core/base/units.h"
-#include "core/runs/telemetry/readers/log_text.h"
 #include "core/runs/telemetry/readers/loose_value.h"
 #include "core/runs/telemetry/readers/metric_names.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/series_book.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/wandb_frames.h"
 #include "core/runs/telemetry/readers/wire_message.h"
 #include "core/runs/telemetry/sample_names.h"

@@ -8,10 +8,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace trainyard::readers::machines {
-
-using measured::ReadingPace;
-using measured::RecordingBuilder;
+namespace trainyard::readers {
 
 namespace {
 
@@ -148,4 +145,4 @@ std::string_view xmlRoot(std::string_view head)
     return {};
 }
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace trainyard::readers::machines {
+namespace trainyard::readers {
 
 struct XmlElement {
     std::string_view name;
@@ -28,10 +28,10 @@ struct XmlHandler {
     std::function<void(std::string_view piece)> text = {};
 };
 
-[[nodiscard]] XmlEnd scanXml(std::string_view text, const XmlHandler &handler, measured::ReadingPace &pace);
+[[nodiscard]] XmlEnd scanXml(std::string_view text, const XmlHandler &handler, ReadingPace &pace);
 /// Notes on the source what kept the XML from being whole.
-void tellXmlEnd(measured::RecordingBuilder &scribe, XmlEnd end);
+void tellXmlEnd(RecordingBuilder &scribe, XmlEnd end);
 /// The name of the first element in the head of a file; empty where it is no XML.
 [[nodiscard]] std::string_view xmlRoot(std::string_view head);
 
-} // namespace trainyard::readers::machines
+} // namespace trainyard::readers

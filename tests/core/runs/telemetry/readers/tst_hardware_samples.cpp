@@ -27,8 +27,8 @@ private slots:
         QCOMPARE(valueOf(r, "memory_used", "n1/gpu3"), 1073741824.0);
         QVERIFY(seriesOf(r, "power", "n1/gpu3") && std::isnan(valueOf(r, "power", "n1/gpu3")));
         QCOMPARE(droppedOf(r, "values that DCGM marks as missing"), std::int64_t(1));
-        for (const auto &[before, since] : readers::measured::dcgmRenamedFields())
-            QCOMPARE(readers::measured::metricNamed(before).name, readers::measured::metricNamed(since).name);
+        for (const auto &[before, since] : readers::dcgmRenamedFields())
+            QCOMPARE(readers::exporterMetricNamed(before).name, readers::exporterMetricNamed(since).name);
     }
 
     void timesAreMillisecondsUnlessItIsOpenMetrics()

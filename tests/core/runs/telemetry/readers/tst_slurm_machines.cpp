@@ -9,7 +9,7 @@
 
 using namespace trainyard;
 using namespace trainyard::trial;
-using trainyard::readers::machines::expandHosts;
+using trainyard::readers::expandHosts;
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 using namespace trainyard;
 using namespace trainyard::trial;
-using namespace trainyard::readers::machines;
+using namespace trainyard::readers;
 
 namespace {
 

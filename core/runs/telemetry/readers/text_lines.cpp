@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/runs/telemetry/readers/log_lines.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 
-#include "core/runs/telemetry/readers/log_text.h"
+#include "core/runs/telemetry/readers/text_scan.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -11,7 +12,8 @@ namespace trainyard::readers {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-constexpr std::size_t kLongestJobName = 80;
+constexpr std::size_t kLongestJobName = 80, kLongestTime = 40;
+constexpr int kMostPrefixes = 6; // of one line
 
 /// Behind an escape sequence that starts at `at`.
 std::size_t behindEscape(std::string_view text, std::size_t at)
@@ -48,9 +50,17 @@ bool takeTorchrun(std::string_view &line, int &process)
     return true;
 }
 
-/// "some-job/0 [default0]:", of nemo_run; the job's name may be cut.
+/// "some-job/0 [default0]:", of nemo_run, whose name of the job may be cut; "i.some-job/0 " where no torchrun is.
 bool takeNemoRun(std::string_view &line, int &process)
 {
+    if (const std::size_t blank = line.substr(0, kLongestJobName).find(' '); line.starts_with("i.")) {
+        const std::string_view job = line.substr(0, blank);
+        std::string_view replica = job.substr(std::min(job.rfind('/'), job.size() - 1) + 1);
+        if (blank != line.npos && takeWhole(replica) && replica.empty()) {
+            line.remove_prefix(blank + 1);
+            return true;
+        }
+    }
     const std::size_t bracket = line.substr(0, kLongestJobName).find(" [");
     if (bracket == line.npos || line.substr(0, bracket).find('/') == line.npos
         || line.substr(0, bracket).find(' ') != line.npos)
@@ -65,12 +75,12 @@ bool takeNemoRun(std::string_view &line, int &process)
 /// "12: ", of srun -l.
 bool takeSrun(std::string_view &line, int &process)
 {
-    std::string_view rest = trimmedStart(line);
+    std::string_view rest = line;
     const auto number = takeWhole(rest);
-    if (!number || !rest.starts_with(": "))
+    if (!number || !takeText(rest, ": "))
         return false;
     process = boundedInt(*number);
-    line = rest.substr(2);
+    line = rest;
     return true;
 }
 
@@ -81,27 +91,49 @@ bool takeMpirun(std::string_view &line, int &process)
     if (!takeText(rest, "[") || !takeWhole(rest) || !takeText(rest, ","))
         return false;
     const auto number = takeWhole(rest);
-    if (!number || !takeText(rest, "]<std") || !(takeText(rest, "out>:") || takeText(rest, "err>:")))
+    if (!number || !takeText(rest, "]<std") || !(takeText(rest, "out>") || takeText(rest, "err>")))
         return false;
+    takeText(rest, ":");
     process = boundedInt(*number);
     line = rest;
     return true;
 }
 
-/// "[pod/trainer-0/main] ", of kubectl logs --prefix, and "(RayTrainWorker pid=7, ip=10.0.0.1) ".
+/// "[pod/trainer-0/main] ", of kubectl logs --prefix, "(RayTrainWorker pid=7, ip=10.0.0.1) ", and "trainer-1  | " of
+/// docker compose.
 bool takeCluster(std::string_view &line)
 {
+    std::size_t end = line.npos;
     if (line.starts_with("[pod/"))
-        if (const std::size_t end = line.find("] "); end != line.npos) {
-            line.remove_prefix(end + 2);
-            return true;
-        }
-    if (line.starts_with('(') && line.substr(0, kLongestJobName).find("pid=") != line.npos)
-        if (const std::size_t end = line.find(") "); end != line.npos) {
-            line.remove_prefix(end + 2);
-            return true;
-        }
-    return false;
+        end = line.find("] ");
+    else if (line.starts_with('(') && line.substr(0, kLongestJobName).find("pid=") != line.npos)
+        end = line.find(") ");
+    else if (const std::size_t bar = line.substr(0, kLongestJobName).find(" | "); bar != line.npos) {
+        const std::string_view name = trimmed(line.substr(0, bar));
+        const std::size_t number = name.find_last_of("-_");
+        const bool isService = number != name.npos && number > 0 && number + 1 < name.size()
+            && std::ranges::all_of(name.substr(number + 1), isDigit)
+            && std::ranges::all_of(name, [](char c) { return isNameChar(c) || c == '-' || c == '.'; });
+        end = isService ? bar + 1 : line.npos;
+    }
+    if (end == line.npos)
+        return false;
+    line.remove_prefix(end + 2);
+    return true;
+}
+
+/// "2024-05-01T12:00:00.123456789Z ", of kubectl logs --timestamps and docker logs -t.
+bool takeTime(std::string_view &line, std::optional<Moment> &stamp)
+{
+    const std::size_t blank = line.substr(0, kLongestTime).find(' ');
+    if (blank == line.npos || blank < 20 || line[10] != 'T' || (line[blank - 1] != 'Z' && line[blank - 6] != '+'))
+        return false;
+    const auto moment = momentIn(line.substr(0, blank));
+    if (!moment)
+        return false;
+    stamp = stamp ? stamp : moment;
+    line.remove_prefix(blank + 1);
+    return true;
 }
 
 /// "INFO:megatron.core.timers:", of Python's logging.
@@ -122,26 +154,32 @@ bool takeLogging(std::string_view &line)
     return false;
 }
 
-} // namespace
-
-int takeLauncherPrefixes(std::string_view &line)
+/// Takes the prefixes of launchers off the line; whether there were any.
+bool takePrefixes(TextLine &line)
 {
-    int process = -1;
-    for (int i = 0; i < 4; ++i)
-        if (!takeTorchrun(line, process) && !takeNemoRun(line, process) && !takeSrun(line, process)
-            && !takeMpirun(line, process) && !takeCluster(line) && !takeLogging(line))
+    bool hasTaken = false;
+    for (int i = 0; i < kMostPrefixes; ++i) {
+        std::string_view rest = trimmedStart(line.text);
+        if (!takeTorchrun(rest, line.process) && !takeSrun(rest, line.process) && !takeMpirun(rest, line.process)
+            && !takeTime(rest, line.stamp) && !takeCluster(rest) && !takeNemoRun(rest, line.process)
+            && !takeLogging(rest))
             break;
-    return process;
+        line.text = rest;
+        hasTaken = true;
+    }
+    return hasTaken;
 }
 
-LogLines::LogLines(std::string_view text)
+} // namespace
+
+TextLines::TextLines(std::string_view text)
     : m_text(text)
 {
     if (m_text.starts_with(kByteOrderMark) || m_text.starts_with("\xff\xfe"))
         m_at = m_text.starts_with(kByteOrderMark) ? 3 : 2;
 }
 
-std::string_view LogLines::cleaned(std::string_view line)
+std::string_view TextLines::cleaned(std::string_view line)
 {
     if (!std::memchr(line.data(), '\x1b', line.size()) && !std::memchr(line.data(), '\0', line.size()))
         return line;
@@ -158,14 +196,11 @@ std::string_view LogLines::cleaned(std::string_view line)
     return m_buffer;
 }
 
-bool LogLines::next(LogLine &line)
+bool TextLines::next(TextLine &line)
 {
     while (m_at < m_text.size()) {
-        std::size_t end = m_at;
-        while (end < m_text.size() && m_text[end] != '\n' && m_text[end] != '\r')
-            ++end;
-        line.number = m_number;
-        line.isOpen = end == m_text.size();
+        const std::size_t end = std::min(m_text.find_first_of("\r\n", m_at), m_text.size());
+        line = { .number = m_number, .begin = m_at, .isOpen = end == m_text.size() };
         const std::string_view raw = m_text.substr(m_at, end - m_at);
         m_at = std::min(end + 1, m_text.size());
         if (end < m_text.size() && m_text[end] == '\n')
@@ -173,11 +208,30 @@ bool LogLines::next(LogLine &line)
         if (raw.empty())
             continue;
         line.text = cleaned(raw);
-        line.process = takeLauncherPrefixes(line.text);
+        takePrefixes(line);
         if (!trimmed(line.text).empty())
             return true;
     }
     return false;
+}
+
+std::optional<Moment> printedAt(const TextLine &line, std::string_view part)
+{
+    return line.stamp ? line.stamp : stampIn(part);
+}
+
+std::optional<std::string> withoutLaunchers(std::string_view text)
+{
+    TextLines lines(text);
+    std::string plain;
+    for (TextLine line; lines.next(line);) {
+        if (plain.empty() && line.text.data() == text.data() + line.begin)
+            return std::nullopt;
+        plain.append(line.text);
+        if (!line.isOpen)
+            plain.push_back('\n');
+    }
+    return plain.empty() ? std::nullopt : std::optional(std::move(plain));
 }
 
 } // namespace trainyard::readers
