@@ -43,10 +43,10 @@ bool isModelPath(const std::string &name)
     return name.ends_with(".json") || name.find('/') != std::string::npos || name.find('\\') != std::string::npos;
 }
 
-std::filesystem::path fileOf(const Plan &plan, const std::string &name)
+std::filesystem::path fileIn(const std::string &baseDir, const std::string &name)
 {
     const std::filesystem::path path(name);
-    return path.is_absolute() || plan.baseDir.empty() ? path : std::filesystem::path(plan.baseDir) / path;
+    return path.is_absolute() || baseDir.empty() ? path : std::filesystem::path(baseDir) / path;
 }
 
 std::vector<std::string> namesOfFiles(const Plan &plan)

@@ -14,8 +14,12 @@ namespace trainyard {
 /// Whether what names a model is the path of a config.json, where no catalogue knows it as a name.
 [[nodiscard]] bool isModelPath(const std::string &name);
 
-/// A path of a plan as it can be opened.
-[[nodiscard]] std::filesystem::path fileOf(const Plan &plan, const std::string &name);
+/// A path as it can be opened that stands in a plan whose file lies in `baseDir`.
+[[nodiscard]] std::filesystem::path fileIn(const std::string &baseDir, const std::string &name);
+[[nodiscard]] inline std::filesystem::path fileOf(const Plan &plan, const std::string &name)
+{
+    return fileIn(plan.baseDir, name);
+}
 
 /// The files that evaluating the plan reads beside its own, as it names them; and as they can be opened.
 [[nodiscard]] std::vector<std::string> namesOfFiles(const Plan &plan);

@@ -13,8 +13,7 @@ Expected<ModelSpec> resolveModel(const std::string &name, const std::string &bas
     if (const ModelSpec *known = catalogue.model(name))
         return *known;
     if (isModelPath(name)) {
-        const std::filesystem::path path(name);
-        const auto full = path.is_absolute() || baseDir.empty() ? path : std::filesystem::path(baseDir) / path;
+        const std::filesystem::path full = fileIn(baseDir, name);
         auto model = readHuggingFaceConfig(full.string());
         if (model)
             model->name = full.parent_path().filename().string();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/iteration/prefill/bubble_fill.h"
 
+#include "core/facts/plan/named_files.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/iteration/prefill/fill_metrics_internal.h"
 #include "core/iteration/prefill/trace_file.h"
 
 #include <algorithm>
-#include <filesystem>
 
 namespace trainyard {
 
@@ -110,13 +110,10 @@ ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan,
     if (fill.decode.gpus)
         addDecodeGpu(service, errors, plan, catalogue);
     if (fill.arrivals == Arrivals::Trace) {
-        const std::filesystem::path path(fill.trace);
         if (fill.trace.empty())
             errors.push_back({ ErrorCode::BadValue, "bubble_fill.trace", "no trace is named",
                 "a CSV file with the columns time_s,prompt_tokens" });
-        else if (auto trace = readRequestTrace(
-                     (path.is_absolute() || plan.baseDir.empty() ? path : std::filesystem::path(plan.baseDir) / path)
-                         .string()))
+        else if (auto trace = readRequestTrace(fileOf(plan, fill.trace).string()))
             service.trace = std::move(*trace);
         else
             errors.insert(errors.end(), trace.error().begin(), trace.error().end());
