@@ -175,6 +175,29 @@ private slots:
         QCOMPARE(zero3.reason, std::string("no such thing here"));
     }
 
+    /// bf16 and fp16 have 2 bytes; full recomputation takes time. By the core's own evaluation.
+    void aValueThatMovesNoNumberSaysWhy()
+    {
+        StrategyEffects effects(builtinCatalogue());
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        effects.setPlan(plan());
+        const EffectTablePtr table = complete(spy);
+        QVERIFY(table);
+        const Effect &fp16 = table->strategies.at("precision=fp16");
+        QVERIFY(fp16.isIdle && *fp16.change == 0);
+        QVERIFY2(fp16.idleBecause.contains("elements of 2 bytes"), fp16.idleBecause.c_str());
+        QVERIFY(!table->strategies.at("recompute=full").isIdle);
+        int idle = 0;
+        for (const auto &[id, effect] : table->strategies) {
+            if (!effect.isIdle)
+                continue;
+            ++idle;
+            QVERIFY2(!effect.idleBecause.empty(), id.c_str());
+            QVERIFY2(effect.because.empty(), id.c_str()); // nothing makes a difference
+        }
+        QVERIFY(idle >= 3);
+    }
+
     void betterPartsAreRankedAndOneSizeOfEachIsKept()
     {
         StrategyEffects effects(builtinCatalogue(), evaluation());

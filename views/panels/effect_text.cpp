@@ -151,10 +151,6 @@ QString becauseText(const Effect &effect)
 QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
 {
     QStringList sentences;
-    if (effect.isIdle)
-        sentences << (effect.idleBecause.empty()
-                ? QObject::tr("No effect on this plan.")
-                : QObject::tr("No effect: %1.").arg(QString::fromStdString(effect.idleBecause)));
     const QString what = effect.isOfJobs ? QObject::tr("All jobs") : QObject::tr("Iteration");
     const auto time = [&](double seconds) {
         return effect.isOfJobs ? formatDuration(seconds) : formatSeconds(seconds);
@@ -163,6 +159,10 @@ QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
         sentences << QObject::tr("%1 %2 → %3.").arg(what, time(*iterationNow), time(*effect.iterationTime));
     else if (effect.iterationTime)
         sentences << QObject::tr("%1 %2.").arg(what, time(*effect.iterationTime));
+    if (effect.isIdle)
+        sentences << (effect.idleBecause.empty()
+                ? QObject::tr("No effect on this plan.")
+                : QObject::tr("No effect: %1.").arg(QString::fromStdString(effect.idleBecause)));
     if (const QString why = becauseText(effect); !why.isEmpty())
         sentences << QObject::tr("Because: %1.").arg(why);
     if (effect.capacityBytes > 0)

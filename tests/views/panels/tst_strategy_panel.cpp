@@ -251,6 +251,30 @@ private slots:
             QStringLiteral("Iteration 10.0 s → 12.5 s. Fullest GPU 70.0 GB of 80.0 GB."));
     }
 
+    void aValueThatDoesNothingSaysSoAndWhy()
+    {
+        const auto p = panel();
+        auto table = std::make_shared<EffectTable>();
+        table->plan = m_plan;
+        table->iterationTime = 10;
+        Effect idle = effect(0);
+        idle.isIdle = true;
+        idle.idleBecause = "attention keeps no matrices";
+        table->strategies = { { "recompute=selective", idle }, { "recompute=full", effect(0.25) } };
+        p->setEffects(table);
+        EffectCombo *list = p->row("recompute")->list();
+        const int selective = list->findText("selective");
+        QCOMPARE(list->effect(selective).text, QStringLiteral("no effect"));
+        QCOMPARE(list->effect(selective).ink, Ink::Faint);
+        QVERIFY2(list->tip(selective).contains(QStringLiteral("No effect: attention keeps no matrices.")),
+            qPrintable(list->tip(selective)));
+        QVERIFY(!list->tip(list->findText("full")).contains(QStringLiteral("No effect")));
+        idle.idleBecause.clear(); // nobody knows why: it is said all the same
+        table->strategies["recompute=selective"] = idle;
+        p->setEffects(table);
+        QVERIFY(list->tip(selective).contains(QStringLiteral("No effect on this plan.")));
+    }
+
     void whatCannotBeChosenSaysWhy()
     {
         Plan alone = *m_plan;

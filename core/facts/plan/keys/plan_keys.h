@@ -79,7 +79,7 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Plan>)
     v.value(&Plan::layerProfiles,
         Key("layer_profiles", "Measured times of one layer by GPU, which override the cost model",
             said("Measured layers"),
-            more("they stand for all that GPUs compute: embedding, head and optimizer then take no time")));
+            more("they stand for all that GPUs compute: embedding, head and an update on the GPU then take no time")));
 }
 
 } // namespace trainyard::keys
