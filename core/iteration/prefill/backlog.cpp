@@ -132,7 +132,8 @@ private:
     {
         ++m_placed;
         Answer &before = m_answers[index], now;
-        const auto placement = m_controller.place(std::size_t(m_requests[index].size), arrival, m_requests[index].waited);
+        const auto placement =
+            m_controller.place(std::size_t(m_requests[index].size), arrival, m_requests[index].waited);
         if (placement) {
             now.served = std::int64_t(m_served.size());
             m_served.push_back({ index, placement->group, arrival, placement->firstToken });

@@ -115,8 +115,7 @@ private slots:
             plan.groups.resize(3, plan.groups.front());
             for (ServingGroup &group : plan.groups)
                 group.members.resize(2);
-            const AdmittedRequests admission =
-                admitRequests(plan, evenly(1000 * kMs, int(random() % 255)));
+            const AdmittedRequests admission = admitRequests(plan, evenly(1000 * kMs, int(random() % 255)));
             QVERIFY(admission.isSettled);
             Nanoseconds served = 0;
             for (const auto &slice : admission.slices)

@@ -173,8 +173,7 @@ private slots:
         QVERIFY(*fill.ttftP50Ms <= *fill.ttftP95Ms && *fill.ttftP95Ms <= *fill.ttftP99Ms);
         QVERIFY(*fill.ttftP99Ms <= evaluation->plan->bubbleFill.ttftSloMs);
         QVERIFY(*fill.ttftInflation >= 1);
-        QCOMPARE(
-            fill.rejected, rejections(fill));
+        QCOMPARE(fill.rejected, rejections(fill));
         QVERIFY(std::abs(double(fill.accepted + fill.rejected) - 50 * *m.iterationTime)
             < 4 * std::sqrt(50 * *m.iterationTime));
         QCOMPARE(fill.gpus, 16);
@@ -261,8 +260,7 @@ private slots:
         const BubbleFillMetrics &fill = *flood->metrics.bubbleFill;
         QVERIFY(fill.filledFraction >= 0.89); // as under any saturation
         QVERIFY(std::abs(double(fill.accepted + fill.rejected) - 1e9 * *flood->metrics.iterationTime) < 2);
-        QCOMPARE(
-            fill.rejected, rejections(fill));
+        QCOMPARE(fill.rejected, rejections(fill));
         QVERIFY(hasProblem(*flood, "bubble_fill.requests_per_s"));
         QVERIFY(!hasProblem(*evaluated(acrossTwo(5)), "bubble_fill.requests_per_s"));
     }
@@ -428,8 +426,8 @@ private slots:
         const BubbleFillMetrics &small = *evaluation->metrics.bubbleFill;
         QVERIFY(small.rejectedByDecode > 0);
         QCOMPARE(small.rejected, rejections(small));
-        QVERIFY(double(small.accepted) <= *small.decodeRequestsPerSecond * *evaluation->metrics.iterationTime
-                + *small.decodeRequests);
+        QVERIFY(double(small.accepted)
+            <= *small.decodeRequestsPerSecond * *evaluation->metrics.iterationTime + *small.decodeRequests);
         QVERIFY(hasProblem(*evaluation, "bubble_fill.decode.gpus"));
         plan.bubbleFill.decode.gpu = "no-such";
         QCOMPARE(resolveBubbleService(plan, builtinCatalogue()).error().front().where,
@@ -451,8 +449,8 @@ private slots:
         QVERIFY(fill.rejectedAsFull > 0 && *fill.ttftP50Ms > 9e5);
         const std::string text = problemText(*flooded, "bubble_fill.requests_per_s");
         QVERIFY2(text.find("the backlog grows") != std::string::npos, text.c_str());
-        const auto problem = std::ranges::find(
-            flooded->problems, std::string("bubble_fill.requests_per_s"), &Problem::where);
+        const auto problem =
+            std::ranges::find(flooded->problems, std::string("bubble_fill.requests_per_s"), &Problem::where);
         const auto fixed = evaluated(*problem->fixes.front().plan);
         QVERIFY(!hasProblem(*fixed, "bubble_fill.requests_per_s"));
         QVERIFY(fixed->metrics.bubbleFill->isSettled && *fixed->metrics.bubbleFill->ttftP99Ms < 1e6);
