@@ -50,6 +50,8 @@ QString firstToken(const BubbleFillMetrics &fill)
         text += QObject::tr("; p50 is %1 × the %2 on a dedicated GPU")
                     .arg(*fill.ttftInflation, 0, 'f', 2)
                     .arg(milliseconds(fill.dedicatedTtftMs));
+    if (fill.seed)
+        text += QObject::tr("; one draw of the arrivals, seed %1").arg(*fill.seed);
     return text + u'.';
 }
 

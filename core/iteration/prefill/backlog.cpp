@@ -32,7 +32,10 @@ double heldByGroup(const ServingPlan &plan, std::size_t size, const ServingGroup
     if (!plan.hasRoom(size, group))
         return 0;
     double least = INFINITY;
-    for (const ServingGroup::Member &member : group.members) {
+    for (std::size_t j = 0; j < group.members.size(); ++j) {
+        const ServingGroup::Member &member = group.members[j];
+        if (j > 0 && member == group.members[j - 1])
+            continue;
         double held = 0;
         for (const FreeWindow &window : plan.windows[std::size_t(member.windows)])
             held += double(window.length() / plan.slice(size, member).slot());
@@ -132,7 +135,8 @@ private:
     {
         ++m_placed;
         Answer &before = m_answers[index], now;
-        const auto placement = m_controller.place(std::size_t(m_requests[index].size), arrival, m_requests[index].waited);
+        const auto placement =
+            m_controller.place(std::size_t(m_requests[index].size), arrival, m_requests[index].waited);
         if (placement) {
             now.served = std::int64_t(m_served.size());
             m_served.push_back({ index, placement->group, arrival, placement->firstToken });

@@ -38,10 +38,10 @@ struct FilledBubbles {
     double gpuSeconds = 0;
 };
 
-/// Places the requests of successive iterations until one is like the one before (backlog.h), and appends a prefill track for each location that serves. `memory`: what
-/// training takes on each stage; empty where that is not counted. Nothing where `stop` is triggered, or no time passes.
-/// `workload`: of it the plan, GPUs, degrees and layout are read, not the model. Where nothing comes afterwards, no
-/// prompt is served beyond the end.
+/// Places the requests of successive iterations until one is like the one before (backlog.h), and appends a prefill
+/// track for each location that serves. `memory`: what training takes on each stage; empty where that is not counted.
+/// Nothing where `stop` is triggered, or no time passes. `workload`: of it the plan, GPUs, degrees and layout are read,
+/// not the model. Where nothing comes afterwards, no prompt is served beyond the end.
 [[nodiscard]] std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &workload,
     const std::vector<StageMemory> &memory, const BubbleService &service, const std::stop_token &stop = {},
     Afterwards afterwards = Afterwards::Again);

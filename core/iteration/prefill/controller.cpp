@@ -93,8 +93,8 @@ std::expected<Controller::Placement, Refusal> Controller::place(
         std::ranges::pop_heap(offers, std::greater {});
         Offer offer = offers.back();
         offers.pop_back();
-        offer.end = earliestEnd(m_plan.groups[offer.group], &m_gpus[m_firstMember[offer.group]], size, arrival,
-            std::min(latest, best.end));
+        offer.end = earliestEnd(
+            m_plan.groups[offer.group], &m_gpus[m_firstMember[offer.group]], size, arrival, std::min(latest, best.end));
         m_asked.push_back(offer);
         if (offer.end <= latest && offer < best) {
             best = offer;
@@ -121,8 +121,8 @@ std::expected<Controller::Placement, Refusal> Controller::place(
 
 /// When the group could give the first token at the earliest; its places are then in m_fits. Gives up with a lower
 /// bound once that is past `latest`, and with kNever where a member has no such gap left.
-Nanoseconds Controller::earliestEnd(const ServingGroup &group, const GpuCalendar *calendars, std::size_t size,
-    Nanoseconds arrival, Nanoseconds latest)
+Nanoseconds Controller::earliestEnd(
+    const ServingGroup &group, const GpuCalendar *calendars, std::size_t size, Nanoseconds arrival, Nanoseconds latest)
 {
     Nanoseconds time = arrival, end = time;
     m_fits.resize(group.members.size());

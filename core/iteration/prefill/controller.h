@@ -98,9 +98,9 @@ public:
     explicit Controller(const ServingPlan &plan, Nanoseconds takenUntil = 0);
 
     /// Places a request, none of which comes before an earlier one. A slice lies wholly in one window; the next stage
-    /// starts a hop after it ends; time to first token = wait + slices + hops (+ the last move of keys and values, and a
-    /// step of the decode pool). Memory: weights and the keys and values of two requests a GPU. `waited`: what has gone
-    /// by of the time promised.
+    /// starts a hop after it ends; time to first token = wait + slices + hops (+ the last move of keys and values, and
+    /// a step of the decode pool). Memory: weights and the keys and values of two requests a GPU. `waited`: what has
+    /// gone by of the time promised.
     [[nodiscard]] std::expected<Placement, Refusal> place(
         std::size_t size, Nanoseconds arrival, Nanoseconds waited = 0);
     /// Starts of the slices of the request placed last, one a member.

@@ -49,9 +49,7 @@ bool DecodeRoom::hasRoom(Nanoseconds start, int count) const
     const auto before = std::ranges::lower_bound(m_starts, start + 1) - m_starts.begin();
     const auto size = std::ptrdiff_t(m_starts.size()) + count;
     const auto at = [&](std::ptrdiff_t i) {
-        return i < before ? m_starts[std::size_t(i)]
-            : i < before + count ? start
-                                 : m_starts[std::size_t(i - count)];
+        return i < before ? m_starts[std::size_t(i)] : i < before + count ? start : m_starts[std::size_t(i - count)];
     };
     for (std::ptrdiff_t first = std::max<std::ptrdiff_t>(0, before - m_requests); first + m_requests < size; ++first) {
         if (first >= before + count)

@@ -16,6 +16,11 @@ Metric quantileMs(const std::vector<Nanoseconds> &sorted, double q)
     return sorted.empty() ? Metric() : Metric(double(quantile(sorted, q)) * 1e-6);
 }
 
+bool isDrawn(Arrivals arrivals)
+{
+    return arrivals == Arrivals::Poisson || arrivals == Arrivals::Bursty;
+}
+
 double idleGpuSeconds(const FreeWindows &free)
 {
     double idle = 0;
@@ -98,8 +103,8 @@ void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const Admitt
     filled.ttftInflation = *filled.ttftP50Ms / *filled.dedicatedTtftMs;
 }
 
-void addModels(BubbleFillMetrics &filled, const BubbleFill &fill, const ServingSetup &setup,
-    const AdmittedRequests &admission)
+void addModels(
+    BubbleFillMetrics &filled, const BubbleFill &fill, const ServingSetup &setup, const AdmittedRequests &admission)
 {
     if (fill.served.empty())
         return;
@@ -167,6 +172,8 @@ BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setu
     addTimes(filled, setup, admission);
     addModels(filled, fill, setup, admission);
     addLimits(filled, setup);
+    if (std::ranges::any_of(servedFills(fill), [](const BubbleFill &own) { return isDrawn(own.arrivals); }))
+        filled.seed = fill.seed;
     filled.iterations = admission.iterations;
     filled.isSettled = admission.isSettled;
     filled.memoryPerGpu = filled.accepted > 0 ? setup.plan.weightSlice + 2 * largest : 0;

@@ -5,6 +5,7 @@
 #include "core/base/metric.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct BubbleFillMetrics {
     /// What bubbles hold of such requests: where more arrive, the backlog grows until first tokens come too late. Empty
     /// where no group can serve any, or nothing follows the iteration.
     Metric saturationRequestsPerSecond;
+    /// of the random arrivals that these are the numbers of; empty where none are drawn
+    std::optional<int> seed;
     /// simulated until an iteration was like the one before
     int iterations = 0;
     /// one was; else these are the numbers of the last one

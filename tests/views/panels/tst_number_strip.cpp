@@ -63,6 +63,11 @@ private slots:
         fill.ttftInflation = 1.4;
         fill.memoryPerGpu = 2'000'000'000;
         fill.usdPerHour = 92;
+        fill.rejectedByDecode = 0;
+        fill.seed = 3;
+        fill.saturationRequestsPerSecond = 1054;
+        fill.waiting = 12;
+        fill.served = { { "llama-3-8b", 1000, 60, 200, 500 }, { "mistral-7b", 234, 6, 300, 600 } };
         e.metrics.bubbleFill = fill;
         strip.setBaseline(handmade::shared(handmade::evaluation())); // 78 %, nothing served
         strip.setEvaluation(handmade::shared(e));
@@ -73,7 +78,8 @@ private slots:
         QCOMPARE(prefill->value(), QStringLiteral("45.2k tok/s"));
         for (const char *fact : { "1,234 of 1,300 requests", "66 rejected (60 the gaps are taken, 6 too late)",
                  "85.6 % of their idle time", "p50 210 ms, p95 380 ms, p99 560 ms", "1.40 × the 150 ms", "worth $92",
-                 "2.00 GB on each", "training is not delayed" })
+                 "2.00 GB on each", "training is not delayed", "one draw of the arrivals, seed 3",
+                 "mistral-7b: 234 accepted, 6 rejected, first token p50 300 ms", "per second are served" })
             QVERIFY2(prefill->toolTip().contains(QString::fromUtf8(fact)),
                 qPrintable(QString::fromUtf8(fact) + u'\n' + prefill->toolTip()));
         QVERIFY(strip.toTsv().contains(QStringLiteral("Prefill in bubbles\t45.2k tok/s")));

@@ -166,7 +166,7 @@ Problem saturated(const Plan &plan, const BubbleFillMetrics &filled, double seco
             + number(offered) + " arrive: "
             + (isDecode ? "the rest are turned away"
                         : "the backlog grows until first tokens come after " + number(plan.bubbleFill.ttftSloMs)
-                      + " ms, and the rest are turned away"),
+                        + " ms, and the rest are turned away"),
         isDecode ? "bubble_fill.decode.gpus" : "bubble_fill.requests_per_s", {} };
     const double rate = plan.bubbleFill.requestsPerSecond * kBelowSaturation * holds / offered;
     if (!isDecode && plan.bubbleFill.served.empty() && plan.bubbleFill.arrivals != Arrivals::Trace && rate >= 1)

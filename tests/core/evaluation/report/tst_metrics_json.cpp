@@ -78,6 +78,11 @@ private slots:
         fill.rejected = fill.rejectedAsLate = 3;
         fill.filledFraction = 0.25;
         fill.ttftP95Ms = 12.5;
+        fill.waiting = 1.5;
+        fill.saturationRequestsPerSecond = 40;
+        fill.seed = 4;
+        fill.isSettled = false;
+        fill.served = { { "llama-3-8b", 7, 3, 12, 13 } };
         evaluation->metrics.bubbleFill = fill;
         const json j = json::parse(metricsJson(*evaluation))["bubble_fill"];
         for (const char *key :
@@ -86,6 +91,12 @@ private slots:
         QCOMPARE(j["accepted"].get<int>(), 7);
         QCOMPARE(j["rejected_by"]["late"].get<int>(), 3);
         QCOMPARE(j["filled_fraction"].get<double>(), 0.25);
+        QCOMPARE(j["waiting"].get<double>(), 1.5);
+        QCOMPARE(j["saturation_requests_per_s"].get<double>(), 40.0);
+        QCOMPARE(j["seed"].get<int>(), 4);
+        QCOMPARE(j["settled"].get<bool>(), false);
+        QCOMPARE(j["served"][0]["model"].get<std::string>(), std::string("llama-3-8b"));
+        QVERIFY(j["decode_requests"].is_null());
         QCOMPARE(j["ttft_ms"]["p95"].get<double>(), 12.5);
         QVERIFY(j["ttft_ms"]["p99"].is_null());
         QCOMPARE(j["training_delay_s"].get<double>(), 0.0);

@@ -30,10 +30,7 @@ public:
                 return t;
         return -1;
     }
-    void take(Nanoseconds start, Nanoseconds length)
-    {
-        std::fill_n(m_isFree.begin() + start, length, false);
-    }
+    void take(Nanoseconds start, Nanoseconds length) { std::fill_n(m_isFree.begin() + start, length, false); }
 
 private:
     std::vector<bool> m_isFree;

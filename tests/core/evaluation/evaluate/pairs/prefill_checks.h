@@ -71,8 +71,7 @@ inline void checkNoDelay(Findings &findings, unsigned seed, const Evaluation &wi
         return;
     const BubbleFillMetrics &fill = *with.metrics.bubbleFill;
     findings.expect(fill.trainingDelay == 0, seed, "training is delayed by nothing");
-    findings.expect(
-        fill.rejected
+    findings.expect(fill.rejected
             == fill.rejectedForMemory + fill.rejectedForWindow + fill.rejectedAsFull + fill.rejectedAsLate
                 + fill.rejectedByDecode,
         seed, "what is turned away has a reason");
