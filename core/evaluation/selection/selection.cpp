@@ -245,6 +245,10 @@ private:
             option.microBatches =
                 std::ranges::max(evaluation.layout.classes, {}, &PipelineClass::microBatches).microBatches;
         option.gpusUsed = evaluation.layout.gpusUsed;
+        if (const CellSize &cell = evaluation.layout.cell; cell.smallest > 0 && option.data() % cell.reached == 0) {
+            option.cells = option.data() / cell.reached; // by simulation, where the plan leaves it open
+            option.cell = cell.reached;
+        }
         if (!metrics.iterationTime)
             return;
         option.seconds = *metrics.iterationTime;
