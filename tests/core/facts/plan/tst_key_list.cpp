@@ -10,6 +10,8 @@
 #include <QTest>
 
 #include <cmath>
+#include <set>
+#include <stdexcept>
 
 using namespace trainyard;
 using test::Json, test::addPaths, test::addSchemaPaths;
@@ -135,6 +137,81 @@ class TstKeyList : public QObject {
     }
 
 private slots:
+    /// By JSON, which shares nothing with offsets.
+    void aRowReadsAndWritesItsMember()
+    {
+        int checked = 0;
+        for (const KeyRow &row : planKeys()) {
+            if (!row.read)
+                continue;
+            Plan plan = m_plan;
+            const Json other = otherValue(row, m_plan);
+            const double number = other.is_boolean() ? double(other.get<bool>())
+                : other.is_string()
+                ? double(std::ranges::find(row.choices, other.get<std::string>()) - row.choices.begin())
+                : other.get<double>();
+            row.set(plan, number);
+            QCOMPARE(row.value(plan), KeyValue(number));
+            QVERIFY2(plan == *withKeySet(m_plan, row.path, asText(other)), row.path.c_str());
+            ++checked;
+        }
+        QVERIFY2(checked > 85, qPrintable(QString::number(checked)));
+    }
+
+    void aMemberHasItsRow()
+    {
+        QCOMPARE(rowOf(&Parallelism::tensor).path, std::string("parallelism.tensor"));
+        QCOMPARE(rowOf(&WorkloadSpec::sequenceLength).path, std::string("workload.sequence_length"));
+        QCOMPARE(rowOf(&WanStrategy::tcpConnections).path, std::string("wan.tcp_connections"));
+        QCOMPARE(rowOf(&Placement::stages).path, std::string("placement.stages"));
+        QCOMPARE(rowOf(&Stack::release).path, std::string("stack.release"));
+        QCOMPARE(rowOf(&Plan::schedule).path, std::string("schedule"));
+        QVERIFY_THROWS_EXCEPTION(std::logic_error, rowOf(&Plan::baseDir)); // which no file has
+    }
+
+    /// Else two switches, or two axes, would be one.
+    void noTwoSwitchesHaveOneId()
+    {
+        std::set<std::string> axes, groups, labels;
+        for (const KeyRow &row : planKeys()) {
+            if (!*row.key.choice.label) {
+                QVERIFY2(!row.key.choice.isOffered && !row.key.choice.isTried, row.path.c_str());
+                continue;
+            }
+            QVERIFY2(axes.insert(row.axisId()).second, row.path.c_str());
+            QVERIFY2(groups.insert(row.group()).second, row.path.c_str());
+            QVERIFY2(labels.insert(row.key.choice.label).second, row.path.c_str());
+        }
+        QVERIFY2(labels.size() > 60, qPrintable(QString::number(labels.size())));
+    }
+
+    void valuesWorthTryingAreInTheKeysRange()
+    {
+        for (const KeyRow &row : planKeys())
+            for (const std::span<const double> values : { row.key.choice.values, row.key.choice.tried })
+                for (const double value : values)
+                    QVERIFY2(withKeySet(
+                                 m_plan, row.path, asText(row.kind == KeyKind::Whole ? Json(int(value)) : Json(value))),
+                        row.path.c_str());
+    }
+
+    void numbersAreListedWithThePlansOwnAndOneOfThemHasNoPlural()
+    {
+        const KeyRow &bits = rowOf(&MemoryStrategy::savedActivationBits), &cell = rowOf(&WanStrategy::cell);
+        Plan plan = m_plan;
+        plan.memory.savedActivationBits = 5;
+        plan.wan.cell = 5;
+        using List = std::vector<KeyValue>;
+        QCOMPARE(bits.values(plan, bits.key.choice.values), (List { {}, 8, 5, 4, 2 }));
+        QCOMPARE(cell.values(plan, cell.key.choice.values), (List { {}, 1, 2, 3, 4, 5, 6, 8, 12, 16 }));
+        QCOMPARE(cell.tried(), (List { {}, 2, 4, 8 }));
+        QCOMPARE(bits.tried(), (List { {}, 8, 4, 2 }));
+        QCOMPARE(cell.shownText(1), std::string("1 pipeline"));
+        QCOMPARE(cell.shownText(4), std::string("4 pipelines"));
+        QCOMPARE(bits.fileText({}), std::string("off"));
+        QCOMPARE(rowOf(&MemoryStrategy::recomputeLayers).shownText(1), std::string("1 per stage"));
+    }
+
     void theSchemaHasTheKeysThatAreDescribedAndNoOther()
     {
         std::set<std::string> inSchema, described { "format", "version" };

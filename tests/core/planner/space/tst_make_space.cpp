@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The axes of a space: values that change what they say and nothing else, the plan's own among them, and rules that
 // leave out what cannot run.
+#include "core/evaluation/advice/alternatives.h"
 #include "core/evaluation/evaluate/run.h"
 #include "core/facts/plan/key_list.h"
 #include "core/planner/space/layer_partition.h"
@@ -86,6 +87,31 @@ private slots:
         QVERIFY(rules.whyNot(space.baseCandidate()) == nullptr);
         qInfo("%zu axes, %.3g combinations, %llu go together", space.axes().size(), double(space.size()),
             static_cast<unsigned long long>(rules.count(2'000'000)));
+    }
+
+    /// What the window calls a switch and a value of it, a search does: where both set a key to one value, one sentence
+    /// has the words of both.
+    void axesAndSwitchesOfAKeyHaveTheSameWords()
+    {
+        int same = 0;
+        for (const std::string &name : samples()) {
+            const PlanPtr plan = sharedSample(name);
+            const std::vector<Alternative> switches = strategyAlternatives(*plan, builtinCatalogue());
+            const SearchSpace space = spaceOf(plan, { .mayTrainOtherwise = true });
+            for (const Axis &axis : space.axes())
+                for (const AxisValue &value : axis.values) {
+                    Plan with = *plan;
+                    value.set(with);
+                    const auto twin = std::ranges::find_if(switches,
+                        [&](const Alternative &one) { return !one.isCurrent && one.plan && *one.plan == with; });
+                    if (twin == switches.end() || with == *plan)
+                        continue;
+                    QVERIFY2(
+                        twin->sentence.starts_with(axis.label + " "), (twin->sentence + ", " + axis.label).c_str());
+                    ++same;
+                }
+        }
+        QVERIFY2(same > 200, qPrintable(QString::number(same)));
     }
 
     void aFixedKeyIsNoAxis()
