@@ -91,7 +91,8 @@ std::map<std::string, Bound> answers()
     give(Bound::OwnWork, "bubble_fill.", "enabled");
     give(Bound::NoTime, "bubble_fill.",
         "model stages arrivals requests_per_s burstiness trace prompt_tokens ttft_slo_ms guard_ms chaining kv_gbps "
-        "first_token_from_decode usd_per_million_tokens seed");
+        "first_token_from_decode usd_per_million_tokens seed served served[].model served[].requests_per_s "
+        "served[].prompt_tokens prefill_batch batch_wait_ms decode decode.gpus decode.gpu decode.output_tokens");
     give(Bound::OfJobs, "", "jobs job_grid job_scheduler job_options");
     give(Bound::OfJobs, "jobs[].",
         "name model batch minibatches epochs sequence_length precision optimizer learning_rate arrival_s deadline_s "
