@@ -7,16 +7,11 @@
 #include "core/facts/plan/validate.h"
 #include "core/iteration/job_shards/coarse_units.h"
 #include "core/iteration/job_shards/job_places.h"
-#include "core/iteration/job_shards/join_nodes.h"
-#include "core/iteration/job_shards/lone_job.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/systems/jobs/run_jobs.h"
-#include "core/systems/jobs/served.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <set>
 
 namespace trainyard {
 

@@ -6,6 +6,8 @@
 #include "core/iteration/job_shards/lone_job.h"
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <tuple>
 
 namespace trainyard {

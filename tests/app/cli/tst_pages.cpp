@@ -376,31 +376,19 @@ private slots:
                 + " steps, by " + percentText(worst.first) + " at most (" + worst.second + ")");
     }
 
-    /// Pairs of the headline's sample from 14 to 15 Gbps: C falls from 1.54 to 1.43, and cells from two pipelines to
-    /// one.
-    void smallerCellsOnAFasterLink()
+    /// Pairs of the headline's sample from 14 to 15 Gbps: C falls from 1.54 to 1.43, and cells of C pipelines, rounded,
+    /// from two to one. Where the order is fixed, neither cells that stay nor those that `auto` takes are slower.
+    void cellsOnAFasterLink()
     {
-        double least = 1, most = 0, plain = 0;
-        for (const char *schedule : { "gpipe", "1f1b", "zb-h1", "zb-h2", "chimera", "hanayo", "varuna", "atlas" }) {
-            const auto growth = [&](const char *cell) {
+        for (const char *schedule : { "gpipe", "1f1b", "zb-h1", "zb-h2", "hanayo" })
+            for (const char *cell : { "2", "auto" }) {
                 const auto at = [&](const char *gbps) {
                     return iterationOf(sample("atlas-headline",
                         { { "schedule", schedule }, { "bubble_fill.enabled", "false" }, { "wan.cell", cell },
                             { "cluster.wan_links[0].node_pair_gbps", gbps } }));
                 };
-                return at("15") / at("14") - 1;
-            };
-            const double of = growth("auto");
-            least = std::min(least, of);
-            most = std::max(most, of);
-            if (std::string_view(schedule) == "1f1b")
-                plain = of;
-            QVERIFY(growth("2") < 1e-6);
-        }
-        comparePage("docs/model.md",
-            "headline sample's iteration grows by " + std::to_string(std::lround(plain * 100)) + " % (1F1B; "
-                + std::to_string(std::lround(least * 100)) + " to " + std::to_string(std::lround(most * 100))
-                + " % by schedule) where its pairs go from 14 to 15 Gbps");
+                QVERIFY2(at("15") <= at("14") * (1 + 1e-6), schedule);
+            }
     }
 };
 
