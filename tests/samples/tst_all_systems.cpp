@@ -101,7 +101,7 @@ std::vector<std::string> valuesOf(const Plan &plan, const KeyRow &row)
         return { "true", "false" };
     if (row.kind == KeyKind::Choice)
         return row.choices;
-    const std::optional<double> now = numberAt(plan, row.path);
+    const KeyValue now = row.read ? row.value(plan) : KeyValue();
     std::vector<std::string> values;
     for (const double value :
         { now.value_or(2) * 2, now.value_or(2) / 2, now.value_or(0) + 1, now.value_or(2) - 1, 0.5, 2.0, 4.0, 1000.0 })

@@ -144,7 +144,7 @@ QDoubleSpinBox *NumberRow::box() const
 void NumberRow::setPlan(const Plan &plan)
 {
     const QSignalBlocker quiet(m_box);
-    if (const double value = numberAt(plan, m_row.path).value_or(0);
+    if (const double value = m_row.value(plan).value_or(0);
         m_box->value() != value) // else a text that is being typed would go
         m_box->setValue(value);
     m_box->checkText();

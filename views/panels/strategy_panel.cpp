@@ -179,10 +179,10 @@ QWidget *StrategyPanel::makeRow(const StrategyEntry &entry, QWidget *parent)
 
 void StrategyPanel::setNumber(const StrategyEntry &entry, double value, int gesture)
 {
-    if (!m_plan || numberAt(*m_plan, entry.row->path).value_or(0) == value)
+    if (!m_plan || entry.row->value(*m_plan).value_or(0) == value)
         return;
     Plan next = *m_plan;
-    setNumberAt(next, entry.row->path, entry.row->mayBeMissing && value <= 0 ? std::nullopt : std::optional(value));
+    entry.row->set(next, entry.row->mayBeMissing && value <= 0 ? KeyValue() : KeyValue(value));
     m_plan = std::make_shared<const Plan>(std::move(next)); // the next step may come before the document answers
     if (gesture > 0)
         Q_EMIT editStepped(m_plan, QStringLiteral("%1 %2").arg(QString::fromStdString(entry.row->path)).arg(gesture));

@@ -179,13 +179,6 @@ template <class Owner> struct TrainingDiffer : keys::PlainValues {
     template <class T> void automatic(std::optional<T> Owner::*, const Key &) { }
 };
 
-/// nullptr where there is no number there.
-const KeyRow *numberRow(std::string_view path)
-{
-    const auto found = std::ranges::find(planKeys(), path, &KeyRow::path);
-    return found == planKeys().end() || !found->read || found->kind == KeyKind::Choice ? nullptr : &*found;
-}
-
 std::vector<KeyRow> listKeys()
 {
     std::vector<KeyRow> rows;
@@ -283,18 +276,6 @@ std::string sentenceOf(const Key &key)
     if (key.training != Training::Same)
         text += key.training == Training::DiffersWhereFewer ? ". Fewer affects convergence" : ". Affects convergence";
     return text;
-}
-
-std::optional<double> numberAt(const Plan &plan, std::string_view path)
-{
-    const KeyRow *row = numberRow(path);
-    return row ? row->value(plan) : std::nullopt;
-}
-
-void setNumberAt(Plan &plan, std::string_view path, std::optional<double> number)
-{
-    if (const KeyRow *row = numberRow(path))
-        row->set(plan, number);
 }
 
 bool changesTraining(const Plan &from, const Plan &to)

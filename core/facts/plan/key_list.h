@@ -99,10 +99,6 @@ template <class Owner, class T> [[nodiscard]] const KeyRow &rowOf(T Owner::*memb
 /// "Local drives of one node; default: the catalogue's. Affects convergence", as the schema describes the key.
 [[nodiscard]] std::string sentenceOf(const Key &key);
 
-/// The number of a key outside of lists; nullopt where it is missing.
-[[nodiscard]] std::optional<double> numberAt(const Plan &plan, std::string_view path);
-void setNumberAt(Plan &plan, std::string_view path, std::optional<double> number);
-
 /// "parallelism.tensor" and so on, of members.
 template <class... Members> [[nodiscard]] std::vector<std::string> pathsOf(Members... members)
 {

@@ -32,7 +32,7 @@ template <class Owner, class T> KnownKey of(T Owner::*member, std::initializer_l
     return { rowOf(member).path, bits(parts) };
 }
 
-const std::vector<KnownKey> &knownKeys()
+unsigned partsOf(const std::string &key, bool pairs)
 {
     static const std::vector<KnownKey> kKnown {
         of(&Parallelism::tensor, { Shape, Places, Held, Kept, Ends, Work }),
@@ -53,7 +53,10 @@ const std::vector<KnownKey> &knownKeys()
         of(&Parallelism::zeroStage, { Held, Kept, Ends }), // Work goes by what is exchanged in it
         of(&Parallelism::sequenceParallel, { Held, Kept, Work }),
     };
-    return kKnown;
+    if (pairs && key == rowOf(&MemoryStrategy::recompute).path)
+        return kEvery;
+    const auto known = std::ranges::find(kKnown, key, &KnownKey::key);
+    return known == kKnown.end() ? kEvery : known->parts;
 }
 
 /// Which of two orders is taken then goes by recomputation too.
@@ -63,14 +66,6 @@ bool mayPair(const SearchSpace &space)
         || std::ranges::any_of(space.axes(), [path = rowOf(&MoeStrategy::expertOverlap).path](const Axis &axis) {
                return std::ranges::find(axis.keys, path) != axis.keys.end();
            });
-}
-
-unsigned partsOf(const std::string &key, bool pairs)
-{
-    if (pairs && key == rowOf(&MemoryStrategy::recompute).path)
-        return kEvery;
-    const auto known = std::ranges::find(knownKeys(), key, &KnownKey::key);
-    return known == knownKeys().end() ? kEvery : known->parts;
 }
 
 /// What a part sees of an axis that it hardly looks at.

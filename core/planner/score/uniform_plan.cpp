@@ -17,32 +17,24 @@
 
 namespace trainyard {
 
-namespace {
-
-std::vector<std::function<bool(const Plan &)>> listNeverPlain()
-{
-    std::vector<std::function<bool(const Plan &)>> all {
-        [](const Plan &plan) {
-            const ScheduleTraits &schedule = traitsOf(plan);
-            return schedule.orderedBy() != OrderedBy::Shape || schedule.room != RoomUse::None || schedule.copies() > 1
-                || schedule.isSliced();
-        },
-        [](const Plan &plan) { return activationsLeaveTo(plan.memory) != ActivationOffload::None; },
-        [](const Plan &plan) { return sharesOut(plan); },
-    };
-    for (const KeyRow &row : planKeys())
-        if (row.key.hasOwnWork)
-            all.emplace_back(
-                [&row, standard = row.value(standardPlan())](const Plan &plan) { return row.value(plan) != standard; });
-    return all;
-}
-
-} // namespace
-
 const std::vector<std::function<bool(const Plan &)>> &neverPlain()
 {
-    static const std::vector<std::function<bool(const Plan &)>> all = listNeverPlain();
-    return all;
+    static const auto kAll = [] {
+        std::vector<std::function<bool(const Plan &)>> all {
+            [](const Plan &plan) {
+                const ScheduleTraits &schedule = traitsOf(plan);
+                return schedule.orderedBy() != OrderedBy::Shape || schedule.room != RoomUse::None
+                    || schedule.copies() > 1 || schedule.isSliced();
+            },
+            [](const Plan &plan) { return activationsLeaveTo(plan.memory) != ActivationOffload::None; },
+            [](const Plan &plan) { return sharesOut(plan); },
+        };
+        for (const KeyRow &row : planKeys())
+            if (row.key.hasOwnWork)
+                all.emplace_back([&row](const Plan &plan) { return row.value(plan) != row.value(standardPlan()); });
+        return all;
+    }();
+    return kAll;
 }
 
 std::vector<std::string> UniformFrame::ignoredKeys()

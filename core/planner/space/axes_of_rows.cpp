@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Axes as the rows of the keys tell them (core/facts/plan/keys/).
+// Axes as the rows of the keys tell them (core/facts/plan/keys/), and where they stand among others.
 #include "core/planner/space/axes_internal.h"
 
 namespace trainyard::detail {
@@ -41,6 +41,71 @@ void AxisList::offerRest()
     for (const KeyRow &row : planKeys())
         if (row.key.choice.isTried && isOpen(row) && std::ranges::find(m_axes, row.axisId(), &Axis::id) == m_axes.end())
             offer(row);
+}
+
+void addExpertAxes(AxisList &axes, const Scope &scope)
+{
+    if (!scope.hasLayers || !scope.model->isMoe())
+        return;
+    const bool isSentOnce = scope.model->expertsPerToken == 1; // no copy is sent twice
+    axes.offer(rowOf(&MoeStrategy::dispatch),
+        isSentOnce ? placesOf(MoeDispatch::RankDedup, MoeDispatch::Dedup) : std::set<KeyValue> {});
+    axes.offer(rowOf(&MoeStrategy::expertOverlap));
+    if (scope.model->sharedExpertFfn > 0)
+        axes.offer(rowOf(&MoeStrategy::sharedExpertOverlap));
+}
+
+void addWanAxes(AxisList &axes, const Scope &scope)
+{
+    if (scope.datacenters < 2 || scope.plan.cluster.wanLinks.empty())
+        return;
+    const KeyRow &cell = rowOf(&WanStrategy::cell);
+    axes.offer(rowOf(&WanStrategy::sharing));
+    axes.addValues(cell, cell.tried(), [](const KeyRow &row, KeyValue number) { return row.fileText(number); });
+    axes.addValues(rowOf(&WanStrategy::tcpConnections), { KeyValue() });
+    axes.offer(rowOf(&WanStrategy::allReduce));
+    if (std::ranges::any_of(scope.plan.cluster.wanLinks, [](const WanLink &link) { return link.lossRate > 0; }))
+        axes.offer(rowOf(&WanStrategy::congestion));
+}
+
+void addMixedAxes(AxisList &axes, const Scope &scope)
+{
+    const Heterogeneity &now = scope.plan.heterogeneity;
+    if (!scope.isMixed && now == Heterogeneity {})
+        return;
+    axes.offer(rowOf(&Heterogeneity::compute));
+    if (!scope.hasLayers)
+        return;
+    axes.offer(rowOf(&Heterogeneity::state), // balanced is min-params
+        placesOf(now.state == StateSharing::Balanced ? StateSharing::MinParams : StateSharing::Balanced));
+    axes.offer(rowOf(&Heterogeneity::layers));
+    axes.offer(rowOf(&Heterogeneity::accumulation));
+}
+
+/// The solver works against a clock, and two schedulers are not modelled: they are a plan's own choice alone.
+void addJobAxes(AxisList &axes)
+{
+    axes.offer(rowOf(&Plan::jobScheduler), placesOf(JobScheduler::ShardMilp, JobScheduler::Milp, JobScheduler::List));
+    axes.offer(rowOf(&JobOptions::spill));
+    axes.offer(rowOf(&JobOptions::doubleBuffer));
+    axes.offer(rowOf(&JobOptions::lookAhead));
+}
+
+void addNumericAxes(AxisList &axes, const Scope &scope)
+{
+    if (!scope.options.mayTrainOtherwise)
+        return;
+    if (scope.hasLayers) {
+        axes.addValues(rowOf(&WorkloadSpec::precision), { double(Precision::Bf16), double(Precision::Fp8) });
+        axes.addValues(rowOf(&WorkloadSpec::optimizer), { double(Optimizer::Adam), double(Optimizer::Adam8bit) });
+    }
+    if (scope.datacenters < 2)
+        return;
+    const KeyRow &gradients = rowOf(&WanStrategy::gradientBits);
+    axes.offer(rowOf(&WanStrategy::activationBits));
+    axes.addValues(gradients, gradients.tried(),
+        [](const KeyRow &row, KeyValue bits) { return bits ? row.shownText(bits) : std::string("as computed"); });
+    axes.offer(rowOf(&WanStrategy::localSgd));
 }
 
 } // namespace trainyard::detail

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is known of one key of the plan file, told once. The files of this folder are the table: a row per key with the
-// member that it is, section by section. Reader, writer, schema, --set, sentences about changes, forms of the window,
-// what affects convergence and the tables of docs/plan-file.md are visitors of these rows; its default is the struct's
-// own.
+// member that it is, section by section. Reader, writer, schema, --set, sentences about changes, forms and switches of
+// the window, axes of the search, what affects convergence and the tables of docs/plan-file.md come from these rows;
+// its default is the struct's own.
 //
 // A visitor has: value(member, key) for plain values, enums, objects, lists and optionals of them; automatic(member,
 // key) where "auto" is a value; perStage(member, key) for one or a list; and a verb for each key that has a shape of

@@ -156,6 +156,10 @@ private slots:
             ++checked;
         }
         QVERIFY2(checked > 85, qPrintable(QString::number(checked)));
+        Plan plan = m_plan;
+        plan.bubbleFill.kvGbps = 100;
+        rowOf(&BubbleFill::kvGbps).set(plan, {});
+        QVERIFY(!plan.bubbleFill.kvGbps && !rowOf(&BubbleFill::kvGbps).value(plan));
     }
 
     void aMemberHasItsRow()
@@ -289,29 +293,6 @@ private slots:
         Plan otherSteps = together; // and of replicas that do not train apart, steps say nothing
         otherSteps.wan.localSteps = 7;
         QVERIFY(!changesTraining(together, otherSteps));
-    }
-
-    void aNumberIsReadAndSetByItsPath()
-    {
-        int numbers = 0;
-        for (const KeyRow &row : planKeys()) {
-            const bool isNumber = row.kind == KeyKind::Number || row.kind == KeyKind::Whole;
-            if (!isNumber || row.path.find("[]") != std::string::npos || row.path.starts_with("profile.")
-                || row.path.starts_with("layer_profiles.") || row.path == "placement.layers")
-                continue;
-            Plan plan = m_plan;
-            const Json value = otherValue(row, plan);
-            setNumberAt(plan, row.path, value.get<double>());
-            QVERIFY2(numberAt(plan, row.path) == value.get<double>(), row.path.c_str());
-            const auto set = withKeySet(m_plan, row.path, value.dump());
-            QVERIFY2(set && *set == plan, row.path.c_str());
-            ++numbers;
-        }
-        QVERIFY(numbers > 30);
-        Plan plan = m_plan;
-        plan.bubbleFill.kvGbps = 100;
-        setNumberAt(plan, "bubble_fill.kv_gbps", std::nullopt);
-        QVERIFY(!plan.bubbleFill.kvGbps && !numberAt(plan, "bubble_fill.kv_gbps"));
     }
 
     void aKeyAppliesWhereItsSectionDoesAndItsOwnConditionHolds()
