@@ -168,7 +168,11 @@ private:
         return true;
     }
 
-    [[nodiscard]] std::size_t members() const { return m_plan.groups.front().members.size(); }
+    /// of a group; 0 where no GPUs can serve
+    [[nodiscard]] std::size_t members() const
+    {
+        return m_plan.groups.empty() ? 0 : m_plan.groups.front().members.size();
+    }
     [[nodiscard]] const Nanoseconds *startsOf(std::int64_t served) const
     {
         return &m_starts[std::size_t(served) * members()];

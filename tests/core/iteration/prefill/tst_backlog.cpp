@@ -187,6 +187,16 @@ private slots:
             std::int64_t(requests.size()));
     }
 
+    /// No datacenter has as many stages as the served model is spread over.
+    void withoutGpusThatCanServeAllIsTurnedAway()
+    {
+        ServingPlan plan = oneGpu(1000 * kMs, 600 * kMs, 7 * kMs, 5000 * kMs);
+        plan.groups.clear();
+        const AdmittedRequests admission = admitRequests(plan, evenly(plan.period, 20), {});
+        QVERIFY(admission.accepted.empty() && admission.slices.empty());
+        QCOMPARE(admission.refused[std::size_t(Refusal::Window)], std::int64_t(20));
+    }
+
     void nothingArrivesAndNothingIsServed()
     {
         const AdmittedRequests none = admitRequests(oneGpu(1000, 500, 10, 1000), {});
