@@ -2,6 +2,7 @@
 #include "core/evaluation/advice/rok.h"
 
 #include "core/iteration/memory/off_gpu.h"
+#include "core/iteration/memory/stage_memory.h"
 #include "core/iteration/placement/stage_source.h"
 
 #include <algorithm>
@@ -89,8 +90,8 @@ bool readRokPoint(RokPoint &point, const Evaluation &evaluation)
     if (!metrics.memory || metrics.memory->perStage.empty() || !metrics.modelTflopsPerGpu || !metrics.iterationTime)
         return false;
     for (const StageMemory &stage : metrics.memory->perStage) {
-        if (double(stage.ofMicroBatches) > point.activationPeak) {
-            point.activationPeak = double(stage.ofMicroBatches);
+        if (const auto bytes = double(bytesOfMicroBatches(stage)); bytes > point.activationPeak) {
+            point.activationPeak = bytes;
             point.kept = double(stage.activations);
         }
         if (stage.stage == metrics.memory->fullestStage) {

@@ -44,7 +44,6 @@ StageMemory holding(StageMemory m, double live, const StackSpec &stack)
 {
     const std::int64_t beside = m.device - m.reserved;
     m.activations += wholeBytes(live);
-    m.ofMicroBatches += wholeBytes(live);
     m.peak += wholeBytes(live);
     m.device = deviceBytes(m.peak, beside, stack);
     m.reserved = m.device - beside;

@@ -12,10 +12,7 @@ namespace trainyard {
 struct StageMemory { // bytes on one GPU of the stage, of the fullest set of its ranks
     int stage = 0;
     std::int64_t weights = 0, gradients = 0, optimizer = 0, activations = 0, buffers = 0, offloaded = 0;
-    /// of activations and buffers, what is there for micro-batches alone: kept activations, and beside them a layer that
-    /// is recomputed, gradients, logits. What a framework measures as the peak of an iteration less what it held before
-    std::int64_t ofMicroBatches = 0;
-    /// allocated by the framework: the sum of weights, gradients, optimizer, activations and buffers
+    /// allocated by the framework: the sum of the above but offloaded
     std::int64_t peak = 0;
     /// by its allocator
     std::int64_t reserved = 0;

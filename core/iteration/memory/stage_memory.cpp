@@ -14,6 +14,11 @@ namespace trainyard {
 
 namespace {
 
+// Parts of the buffers that come and go with micro-batches
+constexpr const char *kEnds = "embedding masks and stage outputs", *kRecomputed = "layer under recomputation",
+                     *kLogits = "logits and loss", *kGradients = "gradients of activations",
+                     *kWeightGradients = "gradients of weights at work";
+
 std::string ofMicroBatches(const char *what, double count)
 {
     char text[96];
@@ -46,17 +51,15 @@ private:
 void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
 {
     StageParts parts(m, isNamed);
-    const std::int64_t before = m.activations + m.buffers;
     m.inFlight = live.inFlight;
     parts.add(m.activations, isNamed ? ofMicroBatches("activations", live.inFlight) : std::string(),
         live.activations + live.workspace.kept);
     parts.add(m.activations, "kept for weight gradients", live.forWeightGrads);
-    parts.add(m.buffers, "embedding masks and stage outputs", live.ends);
-    parts.add(m.buffers, "layer under recomputation", live.workspace.recomputed);
-    parts.add(m.buffers, "logits and loss", live.loss + live.workspace.logits);
-    parts.add(m.buffers, "gradients of activations", live.workspace.gradients);
-    parts.add(m.buffers, "gradients of weights at work", live.workspace.weightGradients);
-    m.ofMicroBatches = m.activations + m.buffers - before;
+    parts.add(m.buffers, kEnds, live.ends);
+    parts.add(m.buffers, kRecomputed, live.workspace.recomputed);
+    parts.add(m.buffers, kLogits, live.loss + live.workspace.logits);
+    parts.add(m.buffers, kGradients, live.workspace.gradients);
+    parts.add(m.buffers, kWeightGradients, live.workspace.weightGradients);
 }
 
 } // namespace
@@ -85,7 +88,6 @@ StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const Li
     if (measured) {
         m.inFlight = live.inFlight;
         parts.add(m.activations, "measured beside the states", *measured);
-        m.ofMicroBatches = m.activations;
     } else
         addLive(m, live, isNamed);
     m.peak = m.weights + m.gradients + m.optimizer + m.activations + m.buffers;
@@ -99,6 +101,15 @@ StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const Li
         h.commBufferGib ? *h.commBufferGib * kBytesPerGiB : communicators(workload) * workload.stack.communicatorBytes);
     std::stable_sort(m.parts.begin(), m.parts.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
     return m;
+}
+
+std::int64_t bytesOfMicroBatches(const StageMemory &memory)
+{
+    std::int64_t bytes = memory.activations;
+    for (const auto &[name, part] : memory.parts)
+        for (const char *own : { kEnds, kRecomputed, kLogits, kGradients, kWeightGradients })
+            bytes += name == own ? part : 0;
+    return bytes;
 }
 
 } // namespace trainyard

@@ -14,4 +14,9 @@ namespace trainyard {
 [[nodiscard]] StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const LiveBytes &live,
     const std::vector<ChunkMemory> &chunks, bool isNamed = true);
 
+/// Of what stageMemory() counted and named, bytes that are there for micro-batches alone: kept activations, and beside
+/// them a layer that is recomputed, gradients, logits. What a framework measures as the peak of an iteration less what
+/// it held before.
+[[nodiscard]] std::int64_t bytesOfMicroBatches(const StageMemory &memory);
+
 } // namespace trainyard

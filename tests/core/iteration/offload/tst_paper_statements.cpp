@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What SSDTrain's paper states of its measurements (arXiv 2408.10013, Figs. 6 and 7), asked of whole evaluations.
+#include "core/iteration/memory/stage_memory.h"
 #include "tests/core/iteration/offload/paper_plans.h"
 #include "tests/support/test_program.h"
 
@@ -15,7 +16,7 @@ class TstPaperStatements : public QObject {
     /// iteration less what was allocated before it.
     static double activationPeak(const Evaluation &evaluation)
     {
-        return double(evaluation.metrics.memory->perStage.front().ofMicroBatches);
+        return double(bytesOfMicroBatches(evaluation.metrics.memory->perStage.front()));
     }
 
 private slots:
