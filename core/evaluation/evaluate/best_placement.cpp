@@ -93,7 +93,7 @@ private:
         if (candidate) {
             if (placed && placed->withoutCells)
                 m_seen.push_back({ placed, candidate->timeline.duration });
-            if (!m_choice.best || isBetter(*candidate, *m_choice.best))
+            if (!m_choice.best || isBetterPlacement(*candidate, *m_choice.best))
                 m_choice.best = std::move(*candidate);
             return {};
         }
@@ -122,7 +122,7 @@ private:
 
 } // namespace
 
-bool isBetter(const Candidate &a, const Candidate &b)
+bool isBetterPlacement(const SimulatedPlacement &a, const SimulatedPlacement &b)
 {
     const bool canRun = a.judged.feasibility.all(), other = b.judged.feasibility.all();
     return canRun != other ? canRun : a.timeline.duration < b.timeline.duration;

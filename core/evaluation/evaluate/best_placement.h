@@ -24,7 +24,7 @@ namespace trainyard {
 inline constexpr int kMostPlacements = 32;
 inline constexpr std::size_t kMostTasksInAll = 300'000;
 
-struct Candidate { // one placement, run through cost, schedule and simulation
+struct SimulatedPlacement { // one placement, run through cost, schedule and simulation
     Layout layout;
     Costs costs;
     Timeline timeline;
@@ -33,13 +33,13 @@ struct Candidate { // one placement, run through cost, schedule and simulation
 };
 
 /// A placement that can run beats one that cannot; then the shorter iteration wins.
-[[nodiscard]] bool isBetter(const Candidate &a, const Candidate &b);
+[[nodiscard]] bool isBetterPlacement(const SimulatedPlacement &a, const SimulatedPlacement &b);
 
 /// Simulates the layout, and adds its tasks.
-using RunLayout = std::function<Expected<Candidate>(Layout layout, std::size_t &tasks)>;
+using RunLayout = std::function<Expected<SimulatedPlacement>(Layout layout, std::size_t &tasks)>;
 
 struct PlacementChoice {
-    std::optional<Candidate> best;
+    std::optional<SimulatedPlacement> best;
     /// Where there is none: why each failed, once; the layout that is shown then, and the one that fixes start from.
     Errors failed, tooLong;
     Layout unplaced;

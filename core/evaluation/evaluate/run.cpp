@@ -187,7 +187,7 @@ private:
     }
 
     /// Adds to `tasks`.
-    Expected<Candidate> runCandidate(std::size_t &tasks)
+    Expected<SimulatedPlacement> runCandidate(std::size_t &tasks)
     {
         auto costs = cost(m_workload, m_stop, m_state.graphs.get());
         if (!costs)
@@ -212,11 +212,11 @@ private:
         recordExecutedOrder(costs->iteration, *timeline);
         LiveMemory live = liveMemory(*costs, &*timeline, keepsSpans());
         Judged judged = judge(m_workload, stageMemory(m_workload, *costs, live, &*timeline));
-        return Candidate { m_workload.layout, std::move(*costs), std::move(*timeline), std::move(live),
+        return SimulatedPlacement { m_workload.layout, std::move(*costs), std::move(*timeline), std::move(live),
             std::move(judged) };
     }
 
-    void fill(Evaluation &evaluation, Candidate candidate)
+    void fill(Evaluation &evaluation, SimulatedPlacement candidate)
     {
         m_workload.layout = std::move(candidate.layout);
         Metrics &metrics = evaluation.metrics;
@@ -241,7 +241,7 @@ private:
             evaluation.timeline = std::move(candidate.timeline);
     }
 
-    static void addMemoryCurves(Evaluation &evaluation, Candidate &candidate)
+    static void addMemoryCurves(Evaluation &evaluation, SimulatedPlacement &candidate)
     {
         MemoryCurves curves = memoryCurves(std::move(candidate.live), candidate.timeline);
         evaluation.memoryCurves = std::move(curves.with);

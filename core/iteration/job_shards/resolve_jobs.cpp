@@ -59,6 +59,8 @@ ExpectedAll<JobWorkloads> JobResolver::resolve()
         if (m_errors.empty())
             placeLone();
     }
+    if (m_errors.empty() && !(longestRun(m_jobs.set) < toSeconds(kLongestTime).value)) // of the cut that is run
+        failTooLong();
     if (!m_errors.empty())
         return std::unexpected(std::move(m_errors));
     return std::move(m_jobs);
@@ -184,8 +186,6 @@ void JobResolver::addSpecs()
         of.specIndex = int(m_jobs.set.jobs.size());
         m_jobs.set.jobs.push_back(specOf(i));
     }
-    if (!(longestRun(m_jobs.set) < toSeconds(kLongestTime).value))
-        return failTooLong();
     m_jobs.minibatchesPerSpan = takeTogether(m_jobs.set, kMostUnits);
     if (!m_plan.jobOptions.spill)
         for (JobSpec &job : m_jobs.set.jobs)
