@@ -133,7 +133,7 @@ std::size_t beginOf(std::string_view text)
 {
     TextLines lines(text);
     for (TextLine line; lines.next(line);)
-        if (trimmed(line.text).starts_with('{'))
+        if (trimmedStart(text.substr(line.begin)).starts_with('{'))
             return line.begin;
     return std::string_view::npos;
 }

@@ -64,11 +64,13 @@ public:
             m_bar = bar;
         if (at == line.text.npos)
             return false;
-        const LooseText read = parseLoose(line.text.substr(at));
-        if (!read.value.isMap() || read.isTruncated || read.isBroken)
+        LooseJson json;
+        json.read(line.text, at);
+        const LooseJsonValue entry = json.root();
+        if (!entry.isObject() || json.isTruncated() || json.isBroken())
             return false;
         sure(90);
-        const bool isOfStep = read.value.find("loss") != nullptr;
+        const bool isOfStep = bool(entry["loss"]);
         std::int64_t step = m_step.value_or(0);
         if (m_bar && m_bar->count > step)
             step = m_bar->count; // a bar that stands still tells nothing
@@ -83,7 +85,7 @@ public:
                 note(m_told, "Its step times are the smoothed rate of the progress bar");
             }
         }
-        addTrainerEntry(m_book, read.value, step, m_told);
+        addTrainerEntry(m_book, entry, step, m_told);
         if (const SampleSeries *mean = m_book.find(kMeanStepTime); mean && !mean->at.empty())
             m_mean = { mean->at.back(), mean->value.back() };
         tellStep(step);
@@ -120,15 +122,15 @@ private:
 
 } // namespace
 
-void addTrainerEntry(SeriesBook &book, const LooseValue &entry, std::int64_t step, RecordedSource &told)
+void addTrainerEntry(SeriesBook &book, LooseJsonValue entry, std::int64_t step, RecordedSource &told)
 {
     std::int64_t others = 0;
-    for (std::size_t i = 0; i < entry.keys.size(); ++i) {
-        const std::string &key = entry.keys[i];
-        double value = 0;
+    for (const LooseJsonValue own : entry) {
+        const std::string key = own.name();
         if (key == "step")
             continue;
-        if (!entry.items[i].holdsNumber(value) || key.size() > 120) {
+        const double value = own.finiteNumber().value_or(0);
+        if (!own.finiteNumber() || key.size() > 120) {
             ++others;
         } else if (key == "train_steps_per_second") {
             if (value > 0)

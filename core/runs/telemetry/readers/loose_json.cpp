@@ -72,11 +72,12 @@ std::string unescaped(std::string_view text)
 
 bool LooseJson::readString(std::size_t &at, std::uint32_t &begin, std::uint32_t &size) const
 {
+    const char quote = m_text[at];
     const std::size_t first = at + 1;
     for (std::size_t i = first; i < m_text.size(); ++i)
         if (m_text[i] == '\\') {
             ++i;
-        } else if (m_text[i] == '"') {
+        } else if (m_text[i] == quote) {
             begin = static_cast<std::uint32_t>(first);
             size = static_cast<std::uint32_t>(i - first);
             at = i + 1;
@@ -84,6 +85,29 @@ bool LooseJson::readString(std::size_t &at, std::uint32_t &begin, std::uint32_t 
         }
     at = m_text.size();
     return false;
+}
+
+void LooseJson::readWord(std::size_t &at, std::uint32_t &begin, std::uint32_t &size) const
+{
+    const std::size_t first = at;
+    while (at < m_text.size() && isWordByte(m_text[at]))
+        ++at;
+    begin = static_cast<std::uint32_t>(first);
+    size = static_cast<std::uint32_t>(at - first);
+}
+
+/// A call that wraps a value, np.float64(0.5) or tensor(2.5, device='cuda:0'), is that value.
+void LooseJson::close()
+{
+    Node &call = m_nodes[m_open.back().node];
+    m_open.pop_back();
+    if (call.kind != Kind::Call)
+        return;
+    const Node first = call.child != 0 ? m_nodes[call.child] : Node();
+    call.kind = first.kind;
+    call.value = first.value;
+    call.valueSize = first.valueSize;
+    call.child = first.child;
 }
 
 bool LooseJson::addValue(std::size_t &at, std::uint32_t key, std::uint32_t keySize)
@@ -94,21 +118,22 @@ bool LooseJson::addValue(std::size_t &at, std::uint32_t key, std::uint32_t keySi
     node.key = key;
     node.keySize = keySize;
     const char first = m_text[at];
-    if (first == '"') {
+    if (first == '"' || first == '\'') {
         node.kind = Kind::String;
         if (!readString(at, node.value, node.valueSize))
             return false;
-    } else if (first == '{' || first == '[') {
+    } else if (first == '{' || first == '[' || first == '(') {
         node.kind = first == '{' ? Kind::Object : Kind::Array;
         node.value = static_cast<std::uint32_t>(at++);
     } else {
-        const std::size_t begin = at;
-        while (at < m_text.size() && isWordByte(m_text[at]))
+        readWord(at, node.value, node.valueSize);
+        // half a word at the end is none, but the text may be one word
+        if (node.valueSize == 0 || (at == m_text.size() && !m_open.empty()))
+            return m_isBroken = node.valueSize == 0, false;
+        if (at < m_text.size() && m_text[at] == '(') {
+            node.kind = Kind::Call;
             ++at;
-        node.value = static_cast<std::uint32_t>(begin);
-        node.valueSize = static_cast<std::uint32_t>(at - begin);
-        if (at == begin || at == m_text.size())
-            return m_isBroken = at == begin, false;
+        }
     }
     const auto index = static_cast<std::uint32_t>(m_nodes.size());
     m_nodes.push_back(node);
@@ -117,7 +142,7 @@ bool LooseJson::addValue(std::size_t &at, std::uint32_t key, std::uint32_t keySi
         (parent.last == 0 ? m_nodes[parent.node].child : m_nodes[parent.last].next) = index;
         parent.last = index;
     }
-    if (node.kind == Kind::Object || node.kind == Kind::Array) {
+    if (node.kind == Kind::Object || node.kind == Kind::Array || node.kind == Kind::Call) {
         if (m_open.size() >= kMostJsonDepth)
             return m_isBroken = true, false;
         m_open.push_back({ index, 0 });
@@ -129,9 +154,9 @@ bool LooseJson::addMember(std::size_t &at)
 {
     std::uint32_t key = 0, size = 0;
     if (m_nodes[m_open.back().node].kind == Kind::Object) {
-        if (m_text[at] != '"')
-            return m_isBroken = true, false;
-        if (!readString(at, key, size))
+        if (m_text[at] != '"' && m_text[at] != '\'')
+            readWord(at, key, size);
+        else if (!readString(at, key, size))
             return false;
         at = skipBlanks(m_text, at);
         if (at >= m_text.size())
@@ -155,16 +180,18 @@ bool LooseJson::read(std::string_view text, std::size_t from)
         at = skipBlanks(m_text, at);
         if (at >= m_text.size()) {
             goesOn = false;
-        } else if (m_text[at] == ',') {
+        } else if (m_text[at] == ',' || (m_text[at] == '=' && m_nodes[m_open.back().node].kind == Kind::Call)) {
             ++at;
-        } else if (m_text[at] == ']' || m_text[at] == '}') {
+        } else if (m_text[at] == ']' || m_text[at] == '}' || m_text[at] == ')') {
             ++at;
-            m_open.pop_back();
+            close();
         } else {
             goesOn = addMember(at);
         }
     }
     m_isTruncated = !goesOn && !m_isBroken && m_nodes.size() > 1;
+    while (!m_open.empty())
+        close();
     m_end = at;
     return m_nodes.size() > 1;
 }
@@ -220,6 +247,11 @@ std::string_view LooseJsonValue::key() const
     return m_json->m_text.substr(node.key, node.keySize);
 }
 
+std::string LooseJsonValue::name() const
+{
+    return unescaped(key());
+}
+
 std::string_view LooseJsonValue::raw() const
 {
     if (!m_json)
@@ -243,6 +275,27 @@ std::optional<std::int64_t> LooseJsonValue::integer() const
     return isArray() || isObject() ? std::nullopt : integerIn(raw());
 }
 
+std::optional<double> LooseJsonValue::finiteNumber() const
+{
+    const auto value = number();
+    return value && !std::isfinite(*value) ? std::optional(std::numeric_limits<double>::quiet_NaN()) : value;
+}
+
+std::string LooseJsonValue::shown() const
+{
+    if (isNull())
+        return "None";
+    if (!isString() && (raw() == "true" || raw() == "false"))
+        return raw() == "true" ? "True" : "False";
+    if (!isArray() && !isObject())
+        return text();
+    std::string result = isObject() ? "{" : "[";
+    for (const LooseJsonValue one : *this)
+        result +=
+            (result.size() > 1 ? ", " : "") + (isObject() ? '"' + one.name() + "\": " : std::string()) + one.shown();
+    return result + (isObject() ? "}" : "]");
+}
+
 bool LooseJsonValue::isTrue() const
 {
     return raw() == "true" || raw() == "1" || raw() == "True";
@@ -250,12 +303,17 @@ bool LooseJsonValue::isTrue() const
 
 bool LooseJsonValue::isNull() const
 {
-    return m_json && !isString() && raw() == "null";
+    return m_json && !isString() && (raw() == "null" || raw() == "None");
 }
 
 bool LooseJsonValue::isString() const
 {
     return m_json && m_json->m_nodes[m_at].kind == LooseJson::Kind::String;
+}
+
+bool LooseJsonValue::isNumber() const
+{
+    return m_json && !isString() && number().has_value();
 }
 
 bool LooseJsonValue::isArray() const

@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// JSON as tools of the field write it: numbers in strings, NaN and Infinity bare, control characters in strings, a file
-// that ends in the middle, several values one after the other. A value is read as far as it goes; what is unfinished at
-// the end (a number, a string, a key without its value) is left out, and containers close with what they have. Values
-// are views of the text, which has to outlive them; memory is 28 bytes a value. No recursion, any thread.
+// JSON as tools of the field write it, and the Python literals that their logs print instead: numbers in strings, NaN
+// and Infinity bare, control characters in strings, single quotes, True and None, tuples, np.float64(0.5), a file that
+// ends in the middle, several values one after the other. A value is read as far as it goes; what is unfinished at the
+// end (a number, a string, a key without its value) is left out, and containers close with what they have. Values are
+// views of the text, which has to outlive them; memory is 28 bytes a value. Reading does not recurse; any thread.
 
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,7 @@ public:
     explicit operator bool() const { return m_json != nullptr; }
     [[nodiscard]] LooseJsonValue operator[](std::string_view key) const; // of an object; the first of equal keys
     [[nodiscard]] std::string_view key() const; // in its object, as written
+    [[nodiscard]] std::string name() const; // the key, unescaped
     [[nodiscard]] std::string text() const; // of a string, unescaped; of a number or a word, as written
     [[nodiscard]] std::string_view raw() const; // the same without unescaping
     /// Of a number or of a string that holds one ("5", "+Inf", "nan"); nothing otherwise.
@@ -29,8 +31,13 @@ public:
     /// Whole numbers without the way through double; of "12.0" too.
     [[nodiscard]] std::optional<std::int64_t> integer() const;
     [[nodiscard]] double numberOr(double other) const { return number().value_or(other); }
+    /// number(), NaN where it is not finite.
+    [[nodiscard]] std::optional<double> finiteNumber() const;
+    /// As an argument is shown: texts and numbers as they stand, True, None, lists and objects as JSON.
+    [[nodiscard]] std::string shown() const;
     [[nodiscard]] bool isTrue() const; // true, "true", "1", 1
-    [[nodiscard]] bool isNull() const;
+    [[nodiscard]] bool isNull() const; // null, None
+    [[nodiscard]] bool isNumber() const; // bare, no string
     [[nodiscard]] bool isString() const;
     [[nodiscard]] bool isArray() const;
     [[nodiscard]] bool isObject() const;
@@ -80,7 +87,7 @@ public:
 private:
     friend class LooseJsonValue;
     friend class LooseJsonValue::Walk;
-    enum class Kind : std::uint8_t { Word, String, Array, Object };
+    enum class Kind : std::uint8_t { Word, String, Array, Object, Call };
     struct Node {
         std::uint32_t key = 0, keySize = 0, value = 0, valueSize = 0, child = 0, next = 0;
         Kind kind = Kind::Word;
@@ -89,6 +96,8 @@ private:
         std::uint32_t node, last;
     };
     bool readString(std::size_t &at, std::uint32_t &begin, std::uint32_t &size) const;
+    void readWord(std::size_t &at, std::uint32_t &begin, std::uint32_t &size) const;
+    void close();
     bool addValue(std::size_t &at, std::uint32_t key, std::uint32_t keySize);
     bool addMember(std::size_t &at);
 

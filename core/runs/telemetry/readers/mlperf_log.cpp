@@ -4,7 +4,7 @@
 // and they are held back for it. The unit of "throughput" changes from round to round: samples or tokens a second, told
 // apart by the step time.
 #include "core/runs/telemetry/readers/log_parser.h"
-#include "core/runs/telemetry/readers/loose_value.h"
+#include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/metric_names.h"
 #include "core/runs/telemetry/sample_names.h"
 
@@ -41,11 +41,11 @@ public:
             const std::size_t start = at + kMark.size();
             at = line.text.find(kMark, start);
             const std::string_view text = trimmedStart(line.text.substr(start, at - start));
-            const LooseText read = parseLoose(text);
-            if (!read.value.isMap() || read.isTruncated || read.isBroken)
+            LooseJson json;
+            if (!json.read(text) || !json.root().isObject() || json.isTruncated() || json.isBroken())
                 drop(m_told, "records that are no JSON");
             else if (sure(97))
-                record(read.value);
+                record(json.root());
         }
         if (isTaken)
             release(false);
@@ -102,31 +102,30 @@ private:
         return known != m_arguments.end() ? leadingNumber(known->second).value_or(0) : 0;
     }
 
-    void record(const LooseValue &value)
+    void record(LooseJsonValue value)
     {
-        const LooseValue *key = value.find("key"), *own = value.find("value"), *time = value.find("time_ms"),
-                         *facts = value.find("metadata");
-        if (!key || key->text.empty() || !own)
+        const LooseJsonValue own = value["value"], time = value["time_ms"], facts = value["metadata"];
+        const std::string key = value["key"].text();
+        if (key.empty() || !own)
             return drop(m_told, "records without key and value");
-        const double ms = time && time->isNumber() && time->number > 0 && time->number < kMostTime ? time->number : 0;
+        const double told = time.isNumber() ? time.numberOr(0) : 0, ms = told > 0 && told < kMostTime ? told : 0;
         const Moment at = static_cast<Moment>(ms) * 1'000'000;
         double step = -1;
-        if (facts)
-            for (const char *name : { "step", "step_num", "samples_count", "iteration" })
-                if (const LooseValue *told = facts->find(name); told && step < 0 && told->isNumber())
-                    step = told->number >= 0 && told->number < 1e15 ? told->number : -1;
-        if (key->text == "run_start")
+        for (const char *name : { "step", "step_num", "samples_count", "iteration" })
+            if (const LooseJsonValue count = facts[name]; step < 0 && count.isNumber())
+                step = count.numberOr(-1) >= 0 && count.numberOr(-1) < 1e15 ? count.numberOr(-1) : -1;
+        if (key == "run_start")
             m_runStart = m_runStart ? std::min(*m_runStart, at) : at;
-        else if (key->text == "run_stop")
+        else if (key == "run_stop")
             m_runStop = m_runStop ? std::max(*m_runStop, at) : at;
-        if (own->isMap() && step >= 0) {
-            for (std::size_t i = 0; i < own->keys.size(); ++i)
-                stat(own->keys[i], own->items[i], step, at);
-        } else if (step >= 0 && own->isNumber()) {
-            stat(key->text, *own, step, at);
-        } else if (own->kind != LooseValue::Kind::Null && !own->isMap()) {
-            if (m_arguments.size() < kMostRecordedArguments && key->text.size() < 200) {
-                const auto [known, isNew] = m_arguments.try_emplace(key->text, own->shown().substr(0, 4000));
+        if (own.isObject() && step >= 0) {
+            for (const LooseJsonValue one : own)
+                stat(one.name(), one, step, at);
+        } else if (step >= 0 && own.isNumber()) {
+            stat(key, own, step, at);
+        } else if (!own.isNull() && !own.isObject()) {
+            if (m_arguments.size() < kMostRecordedArguments && key.size() < 200) {
+                const auto [known, isNew] = m_arguments.try_emplace(key, own.shown().substr(0, 4000));
                 m_repeats += isNew ? 0 : 1;
                 if (isNew)
                     addArgument(known->first, known->second);
@@ -134,15 +133,15 @@ private:
         }
     }
 
-    void stat(const std::string &key, const LooseValue &value, double step, Moment at)
+    void stat(const std::string &key, LooseJsonValue value, double step, Moment at)
     {
-        double number = 0;
-        if (key.size() > 120 || !value.holdsNumber(number))
+        const auto number = value.finiteNumber();
+        if (key.size() > 120 || !number)
             return drop(m_told, "values that are no numbers");
         m_hasTimes = m_hasTimes || key == "train_step_time";
         if (!m_perStep && step > 0)
             m_steps.insert(step);
-        m_stats.push_back({ key, step, number, at });
+        m_stats.push_back({ key, step, *number, at });
     }
 
     void add(const Stat &stat, std::int64_t step)

@@ -2,6 +2,7 @@
 #include "core/runs/telemetry/readers/recording_builder.h"
 
 #include "core/base/printable.h"
+#include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostScribeNotes = 40;
+constexpr std::size_t kLongestNote = 400;
 constexpr std::size_t kPaceBytes = std::size_t(1) << 20;
 
 /// Calls `visit` with every moment of the recording.
@@ -84,31 +85,18 @@ std::int64_t dropTimeless(RankRecording &rank)
 } // namespace
 
 RecordingBuilder::RecordingBuilder(const SourceText &text, SourceKind kind)
+    : m_recording(recordingOf(text, kind))
 {
-    RecordedSource &made = m_recording.sources.emplace_back();
-    made.file = text.file;
-    made.kind = kind;
-    made.bytes = text.packedBytes;
-    made.isTruncated = text.isTruncated;
 }
 
 void RecordingBuilder::drop(std::string_view reason, std::int64_t count)
 {
-    if (count <= 0)
-        return;
-    const auto known = std::ranges::find(source().dropped, reason, &Dropped::reason);
-    if (known != source().dropped.end())
-        known->count += count;
-    else
-        source().dropped.push_back({ std::string(reason), count });
+    readers::drop(source(), reason, count);
 }
 
-void RecordingBuilder::note(std::string sentence)
+void RecordingBuilder::note(std::string_view sentence)
 {
-    auto &notes = source().notes;
-    sentence = shortened(printable(sentence), 400);
-    if (!sentence.empty() && notes.size() < kMostScribeNotes && std::ranges::find(notes, sentence) == notes.end())
-        notes.push_back(std::move(sentence));
+    readers::note(source(), shortened(printable(sentence), kLongestNote));
 }
 
 std::size_t RecordingBuilder::seriesOf(std::string_view key) const

@@ -21,7 +21,7 @@ public:
     [[nodiscard]] RecordedSource &source() { return m_recording.sources.front(); }
 
     void drop(std::string_view reason, std::int64_t count = 1);
-    void note(std::string sentence); // equal ones once, forty at most
+    void note(std::string_view sentence); // equal ones once, forty at most
 
     [[nodiscard]] std::size_t seriesOf(std::string_view key) const; // kNewSeries where there is none
     std::size_t addSeries(std::string key, SampleSeries series);

@@ -11,7 +11,7 @@ namespace trainyard::readers {
 namespace {
 
 constexpr std::size_t kMostSeries = 20000; // a file that names more is no log
-constexpr std::size_t kMostBookNotes = 32;
+constexpr std::size_t kMostNotes = 40;
 
 /// Sorts by `at`; of equal ones by step the last of the file stays. Returns how many gave way.
 std::int64_t sortSamples(SampleSeries &series)
@@ -135,7 +135,7 @@ std::int64_t SeriesBook::give(Recording &recording, std::uint32_t source, const 
 
 void drop(RecordedSource &source, std::string_view reason, std::int64_t count)
 {
-    if (count == 0)
+    if (count <= 0)
         return;
     const auto known = std::ranges::find(source.dropped, reason, &Dropped::reason);
     if (known != source.dropped.end())
@@ -146,7 +146,8 @@ void drop(RecordedSource &source, std::string_view reason, std::int64_t count)
 
 void note(RecordedSource &source, std::string text)
 {
-    if (source.notes.size() < kMostBookNotes && std::ranges::find(source.notes, text) == source.notes.end())
+    if (!text.empty() && source.notes.size() < kMostNotes
+        && std::ranges::find(source.notes, text) == source.notes.end())
         source.notes.push_back(std::move(text));
 }
 

@@ -64,7 +64,7 @@ private:
 
 /// Counts `count` more for the reason.
 void drop(RecordedSource &source, std::string_view reason, std::int64_t count = 1);
-/// Once, however often it is said; at most some dozens.
+/// Once, however often it is said; forty at most.
 void note(RecordedSource &source, std::string text);
 /// An empty recording with one source of this kind.
 [[nodiscard]] Recording recordingOf(const SourceText &source, SourceKind kind);

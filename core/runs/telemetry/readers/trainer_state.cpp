@@ -17,31 +17,31 @@ int looksLikeTrainerState(std::string_view, std::string_view head)
 
 Expected<Recording> readTrainerState(const SourceText &source, const SourceOptions &)
 {
-    const LooseText read = parseLoose(source.text);
-    const LooseValue *history = read.value.find("log_history");
+    LooseJson json;
+    json.read(source.text);
+    const LooseJsonValue history = json.root()["log_history"];
     if (!history)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             "It is a trainer_state.json of Hugging Face, but has no log_history", "" });
     Recording recording = recordingOf(source, SourceKind::HfTrainerState);
     RecordedSource &made = recording.sources.front();
     SeriesBook book;
-    for (const LooseValue &entry : history->items) {
-        const LooseValue *told = entry.find("step");
-        double step = 0;
-        if (!told || !told->holdsNumber(step) || !(std::abs(step) < 1e15)) {
+    for (const LooseJsonValue entry : history) {
+        const auto step = entry["step"].number();
+        if (!step || !(std::abs(*step) < 1e15)) {
             drop(made, "entries without a step");
             continue;
         }
-        addTrainerEntry(book, entry, static_cast<std::int64_t>(step), made);
+        addTrainerEntry(book, entry, static_cast<std::int64_t>(*step), made);
         ++made.taken;
     }
     addMeanStepTime(book, made);
-    for (std::size_t i = 0; i < read.value.keys.size(); ++i)
-        if (const LooseValue &value = read.value.items[i]; value.isNumber() && value.text.size() < 100)
-            recording.arguments[read.value.keys[i]] = value.text;
-    made.isTruncated = made.isTruncated || read.isTruncated;
-    if (read.isBroken)
-        drop(made, "what stands behind byte " + std::to_string(read.end) + ", which is no JSON", 1);
+    for (const LooseJsonValue value : json.root())
+        if (value.isNumber() && value.raw().size() < 100)
+            recording.arguments[value.name()] = value.raw();
+    made.isTruncated = made.isTruncated || json.isTruncated();
+    if (json.isBroken())
+        drop(made, "what stands behind byte " + std::to_string(json.end()) + ", which is no JSON", 1);
     drop(made, "values of steps that a later entry tells again", book.close(recording, 0, "trainer"));
     return recording;
 }

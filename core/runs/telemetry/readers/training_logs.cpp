@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 namespace trainyard {
 
@@ -13,7 +14,7 @@ namespace {
 
 using namespace readers;
 
-constexpr std::size_t kLinesBetweenReports = 4096;
+constexpr std::size_t kLinesBetweenReports = 4096, kHeadOfText = std::size_t(64) << 10;
 
 struct Guess {
     SourceKind kind = SourceKind::Unknown;
@@ -95,16 +96,35 @@ Expected<Recording> readers::readTrainingLog(const SourceText &source, const Sou
     return recording;
 }
 
+namespace {
+
+/// What was printed under a launcher and is no log: by the reader of what it is without the prefixes of its lines.
+Expected<Recording> readPrinted(const SourceText &source, const SourceOptions &options)
+{
+    const auto head = readers::withoutLaunchers(source.text.substr(0, kHeadOfText));
+    const SourceReader *reader =
+        head ? readerFor(std::filesystem::path(source.file).filename().string(), *head) : nullptr;
+    if (!reader || reader->read == readPrinted)
+        return readers::readTrainingLog(source, options);
+    std::string plain = readers::withoutLaunchers(source.text).value_or(std::string());
+    plain.append(kSourcePadding, '\0');
+    SourceText own = source;
+    own.text = std::string_view(plain).substr(0, plain.size() - kSourcePadding);
+    return reader->read(own, options);
+}
+
+} // namespace
+
 std::span<const SourceReader> readers::trainingLogs()
 {
     static constexpr std::array<SourceReader, 7> kReaders { {
-        { SourceKind::MlperfLog, looksLikeLog<SourceKind::MlperfLog>, readTrainingLog },
-        { SourceKind::NemoLog, looksLikeLog<SourceKind::NemoLog>, readTrainingLog },
-        { SourceKind::TorchtitanLog, looksLikeLog<SourceKind::TorchtitanLog>, readTrainingLog },
-        { SourceKind::MegatronLog, looksLikeLog<SourceKind::MegatronLog>, readTrainingLog },
-        { SourceKind::HfTrainerLog, looksLikeLog<SourceKind::HfTrainerLog>, readTrainingLog },
-        { SourceKind::DeepSpeedLog, looksLikeLog<SourceKind::DeepSpeedLog>, readTrainingLog },
-        { SourceKind::Unknown, mayBeLog, readTrainingLog },
+        { SourceKind::MlperfLog, looksLikeLog<SourceKind::MlperfLog>, readPrinted },
+        { SourceKind::NemoLog, looksLikeLog<SourceKind::NemoLog>, readPrinted },
+        { SourceKind::TorchtitanLog, looksLikeLog<SourceKind::TorchtitanLog>, readPrinted },
+        { SourceKind::MegatronLog, looksLikeLog<SourceKind::MegatronLog>, readPrinted },
+        { SourceKind::HfTrainerLog, looksLikeLog<SourceKind::HfTrainerLog>, readPrinted },
+        { SourceKind::DeepSpeedLog, looksLikeLog<SourceKind::DeepSpeedLog>, readPrinted },
+        { SourceKind::Unknown, mayBeLog, readPrinted },
     } };
     return kReaders;
 }

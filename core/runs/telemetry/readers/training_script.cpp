@@ -6,6 +6,7 @@
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/shell_script.h"
+#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -77,6 +78,8 @@ void addLaunch(const ShellScript &script, CommandOptions &all)
 
 int looksLikeTrainingScript(std::string_view fileName, std::string_view head)
 {
+    if (withoutLaunchers(head)) // printed: no shell would run it as it stands
+        return 0;
     const auto hits =
         std::ranges::count_if(kOptions, [&](std::string_view option) { return head.find(option) != head.npos; });
     const bool hasSettings = looksLikeMlperfSettings(head);

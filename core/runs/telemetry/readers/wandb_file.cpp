@@ -2,7 +2,7 @@
 #include "core/runs/telemetry/readers/wandb_file.h"
 
 #include "core/base/units.h"
-#include "core/runs/telemetry/readers/loose_value.h"
+#include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/metric_names.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/series_book.h"
@@ -72,14 +72,13 @@ std::optional<Moment> momentOf(std::string_view bytes)
 }
 
 /// Numbers in the value, those of maps by their path.
-void flatten(const std::string &key, const LooseValue &value, std::vector<std::pair<std::string, double>> &numbers)
+void flatten(const std::string &key, LooseJsonValue value, std::vector<std::pair<std::string, double>> &numbers)
 {
-    double number = 0;
-    if (value.isMap() && key.size() < 300)
-        for (std::size_t i = 0; i < value.keys.size(); ++i)
-            flatten(key + "." + value.keys[i], value.items[i], numbers);
-    else if (value.holdsNumber(number))
-        numbers.emplace_back(key, number);
+    if (value.isObject() && key.size() < 300)
+        for (const LooseJsonValue one : value)
+            flatten(key + "." + one.name(), one, numbers);
+    else if (const auto number = value.finiteNumber())
+        numbers.emplace_back(key, *number);
 }
 
 class WandbLog {
@@ -140,14 +139,14 @@ private:
             if (field.number != 1 || !field.isBytes())
                 continue;
             const Item item = itemOf(field.bytes);
-            double value = 0;
-            const LooseText read = parseLoose(item.json);
-            if (item.key == "_step" && read.value.holdsNumber(value))
+            LooseJson json;
+            json.read(item.json);
+            if (const auto value = json.root().finiteNumber(); item.key == "_step" && value)
                 step = value;
-            else if (item.key == "_timestamp" && read.value.holdsNumber(value))
+            else if (item.key == "_timestamp" && value)
                 stamp = value;
             else if (!item.key.starts_with('_'))
-                flatten(item.key, read.value, numbers);
+                flatten(item.key, json.root(), numbers);
         }
         const double at = step.value_or(m_nextStep);
         if (!(std::abs(at) < 1e15))
@@ -172,7 +171,8 @@ private:
                 at = momentOf(field.bytes);
             else if (field.number == 3 && field.isBytes()) {
                 const Item item = itemOf(field.bytes);
-                flatten(item.key, parseLoose(item.json).value, numbers);
+                if (LooseJson json; json.read(item.json))
+                    flatten(item.key, json.root(), numbers);
             }
         }
         if (!at)
@@ -240,8 +240,8 @@ private:
             if (field.number != 1 || !field.isBytes() || m_recording.arguments.size() >= kMostArguments)
                 continue;
             const Item item = itemOf(field.bytes);
-            if (const LooseText read = parseLoose(item.json); read.isRead && !item.key.starts_with("_wandb"))
-                m_recording.arguments[item.key] = read.value.shown().substr(0, 20000);
+            if (LooseJson json; json.read(item.json) && !item.key.starts_with("_wandb"))
+                m_recording.arguments[item.key] = json.root().shown().substr(0, 20000);
         }
     }
 
@@ -293,26 +293,26 @@ int looksLikeWandbSummary(std::string_view, std::string_view head)
 
 Expected<Recording> readWandbSummary(const SourceText &source, const SourceOptions &)
 {
-    const LooseText read = parseLoose(source.text);
-    const LooseValue *told = read.value.find("_step");
-    double step = 0;
-    if (!told || !told->holdsNumber(step) || !(std::abs(step) < 1e15))
+    LooseJson json;
+    json.read(source.text);
+    const auto step = json.root()["_step"].number();
+    if (!step || !(std::abs(*step) < 1e15))
         return std::unexpected(
             Error { ErrorCode::BadSyntax, source.file, "It is a summary of a wandb run, but tells no step", "" });
     Recording recording = recordingOf(source, SourceKind::WandbFile);
     RecordedSource &made = recording.sources.front();
     SeriesBook book;
-    for (std::size_t i = 0; i < read.value.keys.size(); ++i) {
+    for (const LooseJsonValue value : json.root()) {
         std::vector<std::pair<std::string, double>> numbers;
-        if (!read.value.keys[i].starts_with('_'))
-            flatten(read.value.keys[i], read.value.items[i], numbers);
-        for (const auto &[key, value] : numbers) {
+        if (!value.key().starts_with('_'))
+            flatten(value.name(), value, numbers);
+        for (const auto &[key, number] : numbers) {
             const MetricName metric = metricOfTag(key);
-            book.addStep(metric.name, metric.unit, static_cast<std::int64_t>(step), value * metric.factor);
+            book.addStep(metric.name, metric.unit, static_cast<std::int64_t>(*step), number * metric.factor);
             ++made.taken;
         }
     }
-    made.isTruncated = made.isTruncated || read.isTruncated;
+    made.isTruncated = made.isTruncated || json.isTruncated();
     note(made, "It holds the last value of each quantity only");
     book.close(recording, 0, "wandb");
     return recording;
