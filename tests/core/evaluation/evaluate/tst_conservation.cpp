@@ -32,7 +32,7 @@ private slots:
                     busy[kind.substr(0, kind.find(" of "))] += use.bytes > 0.2 * use.capacity;
                     findings.expect(use.bytes <= use.capacity * (1 + 1e-6), seed,
                         kind + " within capacity: " + use.name + " " + std::to_string(use.bytes / use.capacity) + " "
-                            + toString((*evaluation)->plan->schedule));
+                            + traitsOf((*evaluation)->plan->schedule).label);
                 }
         }
         for (const auto &[kind, used] : busy)
