@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recompute, offload, keep (the ROK curve of SSDTrain, arXiv 2408.10013): what each way of treating activations reaches
-// over micro-batch sizes, the activation peak of the fullest GPU against the model throughput. The peak is the authors':
-// the most that is allocated in an iteration less what was before it, so that a layer which is recomputed counts, as do
-// gradients and logits at work. Every point is an evaluated plan. Pure functions, any thread.
+// over micro-batch sizes, the activation peak of the fullest GPU against the model throughput. The peak is the
+// authors': the most that is allocated in an iteration less what was before it, so that a layer which is recomputed
+// counts, as do gradients and logits at work. Every point is an evaluated plan. Pure functions, any thread.
 
 #include "core/evaluation/advice/evaluate.h"
 

@@ -172,8 +172,6 @@ bool areServedAlike(const IdleCase &idle)
 std::string whyProfileIdles(const IdleCase &idle)
 {
     const Plan &plan = idle.to();
-    if (!plan.profile)
-        return {};
     if (idle.isAbout("profile.recompute_ms") && plan.memory.recompute == Recompute::None)
         return "nothing is recomputed (memory.recompute is none)";
     if (idle.isAbout("profile.weight_grad_ms") && !traitsOf(plan).splitsBackward)

@@ -13,9 +13,9 @@ Json pointJson(const RokPoint &point)
 {
     return { { "way", toString(point.way) }, { "micro_batch", point.microBatch }, { "current", point.isCurrent },
         { "activations_bytes", finite(point.activationPeak) }, { "kept_bytes", finite(point.kept) },
-        { "model_tflops_per_gpu", finite(point.tflopsPerGpu) },
-        { "iteration_time_s", finite(point.iterationTime) }, { "stall_s", finite(point.stall) },
-        { "device_bytes", point.device }, { "capacity_bytes", point.capacity }, { "fits", point.fits } };
+        { "model_tflops_per_gpu", finite(point.tflopsPerGpu) }, { "iteration_time_s", finite(point.iterationTime) },
+        { "stall_s", finite(point.stall) }, { "device_bytes", point.device }, { "capacity_bytes", point.capacity },
+        { "fits", point.fits } };
 }
 
 /// What sets a point apart, behind its line.

@@ -67,10 +67,8 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<WanStrategy>)
     v.automatic(&WanStrategy::cell,
         Key("cell", "Pipelines of one cell; auto: the fastest, by simulation", said("Pipelines per cell"),
             range(1, 1e6), when(takesTurns),
-            shown("Cell size",
-                "Pipelines that take turns, a number or auto: what is fastest."),
-            choice("Cell size"), kWorthTrying<1, 2, 3, 4, 6, 8, 12, 16>, kTriedInSearch<2, 4, 8>,
-            inUnits(" pipelines")));
+            shown("Cell size", "Pipelines that take turns, a number or auto: what is fastest."), choice("Cell size"),
+            kWorthTrying<1, 2, 3, 4, 6, 8, 12, 16>, kTriedInSearch<2, 4, 8>, inUnits(" pipelines")));
     v.value(&WanStrategy::turns,
         Key("turns",
             "Whose turn it is in a cell: round-robin (lowest micro-batch first) or drain-first (one pipeline after the "

@@ -213,8 +213,8 @@ private slots:
             at.sink.isHeld = true;
         }
         Peer asking(at.port), speaking(at.port);
-        asking.send(
-            "POST /v1/metrics HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
+        asking.send("POST /v1/metrics HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+                    "2\r\n\r\n{}");
         QVERIFY(at.sink.waitFor([&] { return at.sink.held.size() == 1; }));
         QVERIFY(speaking.send("{}\n"));
         QVERIFY(at.sink.waitFor([&] { return at.sink.taken.size() == 1; }));
