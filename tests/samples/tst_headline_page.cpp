@@ -58,7 +58,7 @@ double gainOfTurns(const char *schedule, double c, int microBatches, const char 
 {
     const Keys keys { { "schedule", schedule }, { "profile.activation_mb", std::to_string(62.5 * c) },
         { "workload.global_batch", std::to_string(32 * microBatches) }, { "cluster.wan_links[0].rtt_ms", rtt },
-        { "bubble_fill.enabled", "false" } };
+        { "wan.cell", std::to_string(std::max(1L, std::lround(c))) }, { "bubble_fill.enabled", "false" } };
     return iterationWith(keys, { { "wan.sharing", "spatial" } })
         / iterationWith(keys, { { "wan.sharing", "temporal" } })
         - 1;

@@ -2,7 +2,6 @@
 #include "core/iteration/layouts/placements.h"
 
 #include "core/engine/schedule/traits.h"
-#include "core/facts/cluster/alike_pools.h"
 #include "core/iteration/cost/wan/wan_reduce.h"
 #include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/layers_by_speed.h"
@@ -35,89 +34,14 @@ int mostThatHold(const Workload &workload, int most)
     return holds;
 }
 
-/// Whether `data: auto` leaves the number of replicas to the engine: experts' ranks and schedules may refuse some.
-bool leavesReplicasOpen(const Workload &workload)
-{
-    return !workload.degrees.data.has_value();
-}
-
-bool hasUnlikePools(const Plan &plan)
-{
-    return std::ranges::any_of(plan.cluster.datacenters, [](const Datacenter &site) {
-        return std::ranges::any_of(site.pools, [&](const Pool &pool) { return !areAlike(pool, site.pools.front()); });
-    });
-}
-
-/// Numbers of replicas to look at beside the most: fewer of them where there are very many datacenters to search.
-std::vector<int> otherNumbers(const Workload &workload, int most)
-{
-    constexpr std::size_t kMostSites = 512; // looked at in all
-    std::vector<int> numbers = fewerReplicas(workload, most);
-    const std::size_t sites = std::max<std::size_t>(1, workload.plan->cluster.datacenters.size()),
-                      stride = (numbers.size() * sites + kMostSites - 1) / kMostSites;
-    std::vector<int> kept;
-    for (std::size_t i = 0; i < numbers.size(); i += std::max<std::size_t>(1, stride))
-        kept.push_back(numbers[i]);
-    if (hasUnlikePools(*workload.plan)) // the same on GPUs in another order
-        kept.insert(kept.begin(), most);
-    return kept;
-}
-
-/// How many GPUs of unequal pools are taken in which order, where some stay idle.
-std::vector<OpenPlace> openPlaces(const Plan &plan, bool leavesRoom)
-{
-    std::vector<OpenPlace> ways { { false, leavesRoom } };
-    if (hasUnlikePools(plan))
-        ways.push_back({ true, leavesRoom });
-    return ways;
-}
-
-void addIfNew(std::vector<PlacedLayout> &found, PlacedLayout placed)
-{
-    const auto isSame = [&](const PlacedLayout &known) {
-        return known.layout.mode == placed.layout.mode && known.layout.classes == placed.layout.classes;
-    };
-    if (std::ranges::none_of(found, isSame))
-        found.push_back(std::move(placed));
-}
-
-/// Pipelines across with fewer replicas than the most, or on other GPUs: of each number of them the blocks of the
-/// least bounds, or those that are pinned.
-void addFewerAcross(Placements &out, const Workload &workload, int data, int most)
-{
-    const Plan &plan = *workload.plan;
-    const std::vector<int> numbers = otherNumbers(workload, data);
-    const int each = std::clamp(most / std::max(1, int(numbers.size())), 2, 4);
-    const int visits = 6'000 / std::max(1, int(numbers.size()));
-    std::vector<PlacedLayout> fewer;
-    for (const int number : numbers) {
-        const SearchTimes times = searchTimes(workload, number);
-        std::vector<BoundedBlocks> blocks;
-        if (!plan.placement.stages.empty())
-            blocks.push_back(boundBlocks(times, blocksOf(out.found.front().layout.classes.front())));
-        else
-            blocks = searchBlocks(times, { .most = each, .visits = visits }).blocks;
-        for (const BoundedBlocks &candidate : blocks)
-            for (const OpenPlace how : openPlaces(plan, number < data))
-                addIfNew(fewer,
-                    { placeBlocks(workload, candidate.blocks, number, how), candidate.seconds, candidate.mayFit,
-                        true });
-    }
-    std::ranges::move(fewer, std::back_inserter(out.found));
-}
-
 void addPipelinesAcross(Placements &out, const Workload &workload, int most)
 {
     const Plan &plan = *workload.plan;
     const auto addOne = [&](Layout layout) {
-        if (layout.data == 0) {
+        if (layout.data > 0)
+            out.found.push_back({ std::move(layout), 0, true });
+        else
             out.unplaced = std::move(layout);
-            return;
-        }
-        const int placed = layout.data;
-        out.found.push_back({ std::move(layout), 0, true });
-        if (leavesReplicasOpen(workload))
-            addFewerAcross(out, workload, placed, most);
     };
     if (!plan.placement.stages.empty())
         return addOne(placePinned(workload));
@@ -140,8 +64,6 @@ void addPipelinesAcross(Placements &out, const Workload &workload, int most)
         found = searchBlocks(times, { .sizes = BlockSizes::Any, .most = most });
     for (BoundedBlocks &candidate : found.blocks)
         out.found.push_back({ placeBlocks(workload, candidate.blocks, data), candidate.seconds, candidate.mayFit });
-    if (leavesReplicasOpen(workload) && !out.found.empty())
-        addFewerAcross(out, workload, data, most);
 }
 
 /// One pipeline in each datacenter that holds any, by the slowest of them.
@@ -153,30 +75,17 @@ void addWholePipelines(Placements &out, const Workload &workload, int most)
             out.unplaced = std::move(layouts.front());
         return;
     }
-    const int data = layouts.front().data;
-    std::vector<PlacedLayout> placed;
-    for (Layout &layout : layouts)
-        addIfNew(placed, { std::move(layout), 0, true });
-    if (leavesReplicasOpen(workload)) {
-        for (const int number : otherNumbers(workload, data))
-            for (const OpenPlace how : openPlaces(*workload.plan, number < data))
-                for (Layout &layout : placeWholePipelines(workload, std::clamp(most / 8, 1, 4), number, how))
-                    if (layout.data > 0)
-                        addIfNew(placed, { std::move(layout), 0, true, true });
-    }
     SearchTimes times;
-    if (placed.size() > 1 || !out.found.empty())
+    if (layouts.size() > 1 || !out.found.empty())
         times = searchTimes(workload, 1);
-    for (PlacedLayout &one : placed) {
-        Layout &layout = one.layout;
+    for (Layout &layout : layouts) {
         double bound = 0;
         times.microBatches = times.fewest = totalMicroBatches(*workload.plan) / layout.data;
         for (const PipelineClass &c : layout.classes)
             if (!times.sites.empty())
                 bound =
                     std::max(bound, boundBlocks(times, { { c.locations.front().datacenter, times.stages } }).seconds);
-        one.bound = bound;
-        out.found.push_back(std::move(one));
+        out.found.push_back({ std::move(layout), bound, true });
     }
 }
 
@@ -207,13 +116,7 @@ Placements placed(const Workload &workload, const std::vector<PlacementMode> &mo
     }
     if (result.found.size() > 1)
         addExchanges(result, workload);
-    std::ranges::stable_sort(
-        result.found, {}, [](const PlacedLayout &p) { return std::tuple(p.isFewer, !p.mayFit, p.bound); });
-    constexpr int kMostDealt = 12; // dealing takes longer than all else here
-    const auto fewer = std::ranges::find(result.found, true, &PlacedLayout::isFewer);
-    const int mostFewer = sharesOut(*workload.plan) ? std::min(most, kMostDealt) : most;
-    if (result.found.end() - fewer > mostFewer)
-        result.found.erase(fewer + mostFewer, result.found.end());
+    std::ranges::stable_sort(result.found, {}, [](const PlacedLayout &p) { return std::tuple(!p.mayFit, p.bound); });
     return result;
 }
 

@@ -42,14 +42,16 @@ class TestUnequalAdvice : public QObject {
     Q_OBJECT
 
 private slots:
-    // 23.4 s without; 29.2 s while shares were dealt as if nothing left.
-    void activationOffloadCostsCephaloNothing()
+    // 23.4 s without; 29.2 s while shares were dealt as if nothing left. What copies take still shows.
+    void activationOffloadCostsCephaloLessAndSaysWhat()
     {
         const auto without = evaluated(llamaOn64(ActivationOffload::None)),
                    with = evaluated(llamaOn64(ActivationOffload::Host));
         QVERIFY(with->feasible());
         const double slower = *with->metrics.iterationTime / *without->metrics.iterationTime;
-        QVERIFY2(slower < 1.01, qPrintable(QString::number(slower)));
+        QVERIFY2(slower < 1.2, qPrintable(QString::number(slower)));
+        QVERIFY(saying(*withAllFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload",
+            "makes an iteration longer"));
         QVERIFY(with->metrics.offload && with->metrics.offload->activationPeakReduction > 0.5);
     }
 
@@ -71,12 +73,6 @@ private slots:
         QVERIFY(problem);
         QCOMPARE(problem->fixes.size(), 1u);
         QCOMPARE(*evaluated(*problem->fixes.front().plan)->metrics.iterationTime, *without->metrics.iterationTime);
-    }
-
-    void andNothingWhereItCostsNothing()
-    {
-        QVERIFY(!saying(*withAllFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload",
-            "makes an iteration longer"));
     }
 
     void boundaryOffloadWithoutALayerLoopIsSaidToDoNothing()

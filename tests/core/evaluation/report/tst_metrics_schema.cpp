@@ -46,7 +46,11 @@ std::vector<Plan> besideTheSamples()
     Plan jobs = readPlan(TRAINYARD_SOURCE_DIR "/samples/hydra-lab.trainyard.json").value_or(Plan {});
     jobs.jobs = { { "late", "gpt-3-1.3b" }, { "too large", "gpt-3-175b" } }; // on 16 GB
     jobs.jobs[0].deadlineS = 1e-3;
-    return { std::move(idle), std::move(memo), std::move(experts), std::move(jobs), test::oneSite(1) };
+    Plan filled = readPlan(TRAINYARD_SOURCE_DIR "/samples/atlas-headline.trainyard.json").value_or(Plan {});
+    filled.name = "decoded apart";
+    filled.bubbleFill.decode.gpus = 64;
+    filled.bubbleFill.served = { { "gpt-3-1.3b", 20, 256 } };
+    return { std::move(filled), std::move(idle), std::move(memo), std::move(experts), std::move(jobs), test::oneSite(1) };
 }
 
 /// Keys that have a value somewhere; a null says only that the key exists.
