@@ -325,7 +325,10 @@ private slots:
     {
         std::stop_source stop;
         stop.request_stop();
-        QVERIFY(admitRequests({ .period = 10 }, { { 0, 0 }, { 1, 0 } }, stop.get_token()).refused
+        ServingPlan plan;
+        plan.period = 10;
+        plan.sizes.resize(1);
+        QVERIFY(admitRequests(plan, { { 0, 0 }, { 1, 0 } }, stop.get_token()).refused
             == (std::array<std::int64_t, kRefusals> {}));
     }
 
