@@ -71,8 +71,8 @@ private slots:
             QTest::newRow((std::string(sample) + " " + key).c_str())
                 << std::string(sample) << std::string(key) << std::string(value) << std::string(why);
         };
-        row("gpt3-offload-a100-40gb", "workload.precision", "fp16",
-            "Precision bf16 → fp16 has no effect: bf16 and fp16 have elements of 2 bytes, and the GPUs at work "
+        row("gpt3-offload-a100-40gb", "workload.precision", "bf16",
+            "Precision fp16 → bf16 has no effect: fp16 and bf16 have elements of 2 bytes, and the GPUs at work "
             "multiply "
             "them at the same rate");
         row("atlas-headline", "memory.optimizer_offload", "host",
