@@ -1,10 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which of the placements of a plan is shown: the fastest that can run, by simulation. Those of the most replicas come
-// first, best bound first, then those of fewer replicas (`data: auto`), then cells of other sizes (`wan.cell: auto`) of
-// whatever was simulated. A placement whose bound is not below the time of one that can run is left out unseen; each of
-// the three rounds simulates at most kMostPlacements and ends when their tasks are more than kMostTasksInAll, and what
-// it leaves out then is counted. Pure but for the call that simulates.
+// Which of the placements of a plan is shown: the fastest that can run, by simulation. Those of the best bounds come
+// first, then cells of other sizes (`wan.cell: auto`) of those that were fastest. Bounds leave out what cannot be
+// faster, a budget ends the rest, and what it left out is told.
 
 #include "core/base/error.h"
 #include "core/engine/timeline/timeline.h"
