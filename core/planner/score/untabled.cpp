@@ -7,6 +7,7 @@
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/layouts/search_times.h"
 #include "core/iteration/layouts/shares.h"
+#include "core/iteration/memory/layered_memory.h"
 #include "core/iteration/memory/stage_memory.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/as_placed.h"
@@ -104,7 +105,7 @@ Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &op
 {
     Layout first;
     const Plan &plan = *workload.plan;
-    const bool isShared = sharesOut(plan), isTwice = dealsTwice(plan);
+    const bool isShared = sharesOut(plan), isTwice = dealsTwice(plan), estimatesAreCautious = offloadFreesShares(plan);
     double seconds = std::numeric_limits<double>::infinity(), fill = seconds;
     const auto look = [&] {
         score.tasks += tasksOf(workload);
@@ -118,13 +119,16 @@ Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &op
         look();
         const bool isBold =
             workload.layout.chunks != placed.layout.chunks || (isTwice && plan.heterogeneity.isLayered());
-        if (&placed == &open.found.front())
+        const bool isFirst = &placed == &open.found.front();
+        if (isFirst && !(isBold && estimatesAreCautious))
             first = std::move(workload.layout);
         if (!isBold)
             continue;
         workload.layout = placed.layout;
         deal(workload, false, false);
         look();
+        if (isFirst && estimatesAreCautious)
+            first = std::move(workload.layout);
     }
     score.leastFill = fill;
     score.leastSeconds = isShared ? seconds : 0;
