@@ -9,6 +9,7 @@
 
 #include "core/facts/plan/plan_io.h"
 #include "core/live/stream_lines.h"
+#include "core/runs/telemetry/read_sources.h"
 #include "core/runs/telemetry/recording_file.h"
 #include "views/live/alarm_list.h"
 #include "views/live/connect_sheet.h"
@@ -210,7 +211,7 @@ private slots:
         f.answers.file = f.folder.filePath("told.trainyard-recording");
         QVERIFY(!f.window.close()); // once it is written
         QTRY_VERIFY_WITH_TIMEOUT(!f.window.isVisible(), kLong);
-        QVERIFY(readRecording(f.answers.file.toStdString()).has_value());
+        QVERIFY(readSource(f.answers.file.toStdString(), {}).has_value());
     }
     void closingWhileARecordingIsReplayedDoesNot()
     {
