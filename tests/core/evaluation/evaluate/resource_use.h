@@ -80,7 +80,9 @@ public:
             const WanLink &link = m_plan.cluster.wanLinks[std::size_t(track.wanLink)];
             const PipelineClass &pipelines = m_layout.classes[std::size_t(track.pipelineClass)];
             // A member's pieces leave from the nodes of all members of its cell.
-            const double pairs = double(nodesOfOne(track.pipelineClass, track.stage)) * pipelines.cellMembers;
+            const double pairs = double(std::max(nodesOfOne(track.pipelineClass, track.stage),
+                                     nodesOfOne(track.pipelineClass, track.toStage)))
+                * pipelines.cellMembers;
             for (std::uint32_t span = track.first; span < track.last; ++span) {
                 const double seconds = toSeconds(timeline.end[span] - timeline.start[span]).value + 1e-9;
                 uses.push_back(
@@ -223,9 +225,14 @@ private:
                 nodes.insert(nodeOf(at));
         return nodes;
     }
+    /// Of the pipelines of a class, the most that the stage of one lies on.
     [[nodiscard]] std::size_t nodesOfOne(int c, int stage) const
     {
-        return std::max<std::size_t>(1, nodesOf(c, stage, m_layout.classes[std::size_t(c)].firstPipeline).size());
+        const PipelineClass &pipelines = m_layout.classes[std::size_t(c)];
+        std::size_t most = 1;
+        for (int pipeline = 0; pipeline < pipelines.pipelines; ++pipeline)
+            most = std::max(most, nodesOf(c, stage, pipelines.firstPipeline + pipeline).size());
+        return most;
     }
 
     /// Replicas of a stage on n nodes of a datacenter: of what each of its GPUs holds, a node sends at least 2 (n - 1)

@@ -234,6 +234,7 @@ private slots:
     void drainFirstServesTheFirstPipelineFirst()
     {
         Plan plan = temporal(atlasRow(6, 16, 4, 3, ScheduleKind::Atlas));
+        plan.wan.cell = 4;
         const auto firstForwardsOnTheLastStage = [](const Evaluation &evaluation, int lane) {
             for (const Track &track : evaluation.timeline.tracks)
                 if (track.stream == Stream::Compute && track.pipelineClass == lane && track.stage == 5)
