@@ -76,7 +76,10 @@ Plan rebased(const Plan &plan, const std::string &folder)
             return;
         const std::filesystem::path file = (from / name).lexically_normal();
         const std::filesystem::path seen = file.lexically_relative(to);
+        const bool isModel = isModelPath(name);
         name = (seen.empty() ? file : seen).generic_string();
+        if (isModel && !isModelPath(name))
+            name = "./" + name; // else it would be a name of the catalogue
     });
     return next;
 }

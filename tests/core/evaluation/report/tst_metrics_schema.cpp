@@ -49,8 +49,12 @@ std::vector<Plan> besideTheSamples()
     Plan filled = readPlan(TRAINYARD_SOURCE_DIR "/samples/atlas-headline.trainyard.json").value_or(Plan {});
     filled.name = "decoded apart";
     filled.bubbleFill.decode.gpus = 64;
-    filled.bubbleFill.served = { { "gpt-3-1.3b", 20, 256 } };
-    return { std::move(filled), std::move(idle), std::move(memo), std::move(experts), std::move(jobs), test::oneSite(1) };
+    ServedModel served;
+    served.model = "gpt-3-1.3b";
+    served.requestsPerSecond = 20;
+    filled.bubbleFill.served.push_back(served);
+    return { std::move(filled), std::move(idle), std::move(memo), std::move(experts), std::move(jobs),
+        test::oneSite(1) };
 }
 
 /// Keys that have a value somewhere; a null says only that the key exists.

@@ -43,6 +43,12 @@ Plan fullPlan()
     plan.wan.localSgd = LocalSgd::Streaming;
     plan.bubbleFill.enabled = true;
     plan.bubbleFill.arrivals = Arrivals::Bursty;
+    ServedModel served;
+    served.model = "gpt-3-1.3b";
+    served.requestsPerSecond = 20;
+    plan.bubbleFill.served.push_back(served);
+    plan.bubbleFill.decode.gpus = 8;
+    plan.bubbleFill.decode.gpu = "h100-sxm-80gb";
     plan.jobs = { { "one", "opt-1.3b" } };
     plan.heterogeneity.assign = { { .datacenter = "a", .pool = "a-h100" } };
     plan.profile.emplace();
