@@ -37,7 +37,7 @@ inline std::vector<std::string> otherValues(const Plan &plan, const KeyRow &row)
         values.push_back("\"auto\"");
     if (row.mayBeMissing)
         values.push_back("null");
-    const std::optional<double> now = row.value(plan);
+    const std::optional<double> now = row.read ? row.value(plan) : std::nullopt; // none: a number of its own kind
     const auto add = [&](double number) {
         const double least = row.key.isAboveMin ? row.key.min * 1.0001 : row.key.min;
         number = std::clamp(row.kind == KeyKind::Whole ? std::round(number) : number, least, row.key.max);

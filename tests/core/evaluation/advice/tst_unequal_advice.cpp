@@ -52,7 +52,6 @@ private slots:
         QVERIFY2(slower > 1.005, qPrintable(QString::number(slower)));
         QVERIFY(saying(*withAllFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload",
             "makes an iteration longer"));
-        QVERIFY(with->metrics.offload && with->metrics.offload->activationPeakReduction > 0.5);
     }
 
     // Where the way to the host is too slow for what a small share would free, the plan says what it costs.
