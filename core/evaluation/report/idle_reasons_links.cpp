@@ -256,6 +256,10 @@ std::string whyFillIdles(const IdleCase &idle)
         return "no request would be late, by the longer time nor by the shorter";
     if (idle.isAbout("bubble_fill.seed") && (to.arrivals == Arrivals::Constant || to.arrivals == Arrivals::Trace))
         return std::string("arrivals that are ") + toString(to.arrivals) + " draw nothing";
+    if (idle.isAbout("bubble_fill.batch_wait_ms") && to.prefillBatch == 1)
+        return "prompts are served one by one (bubble_fill.prefill_batch is 1)";
+    if (idle.isIn("bubble_fill.decode.") && !to.decode.gpus)
+        return "as many GPUs decode as it takes (bubble_fill.decode.gpus is not stated)";
     if (idle.isAbout("bubble_fill.guard_ms"))
         return "the same requests find a window with either guard time";
     if (idle.isAbout("bubble_fill.trace"))

@@ -42,7 +42,7 @@ class IdleSettingsTest : public QObject {
 private slots:
     void aSettingThatMovesNothingIsAmongTheProblemsWithWhy()
     {
-        const json metrics = evaluated("gpt3-offload-a100-40gb", { QStringLiteral("workload.precision=fp16") });
+        const json metrics = evaluated("gpt3-offload-a100-40gb", { QStringLiteral("workload.precision=bf16") });
         const auto said = saidOf(metrics, "workload.precision");
         QCOMPARE(said.size(), std::size_t(1));
         QVERIFY2(said.front().find("elements of 2 bytes") != std::string::npos, said.front().c_str());
@@ -83,16 +83,16 @@ private slots:
     {
         QFile file(sampleFile("gpt3-offload-a100-40gb"));
         QVERIFY(file.open(QIODevice::ReadOnly));
-        const Answer answer = run(words("evaluate - --set workload.precision=fp16"), file.readAll());
+        const Answer answer = run(words("evaluate - --set workload.precision=bf16"), file.readAll());
         QCOMPARE(answer.exitCode, 0);
-        QVERIFY(answer.out.find("Precision bf16 → fp16 has no effect") != std::string::npos);
+        QVERIFY(answer.out.find("Precision fp16 → bf16 has no effect") != std::string::npos);
     }
 
     /// Full recomputation leaves no norms to recompute; nothing else of the plan is idle by the same right.
     void explainListsTheSwitchesOfThePlanThatChangeNothing()
     {
         const Answer answer = run(words("explain --format json --set memory.recompute=full --set "
-                                        "memory.recompute_norms=true --set workload.precision=fp16")
+                                        "memory.recompute_norms=true --set workload.precision=bf16")
             << sampleFile("ssdtrain-bert-2xa100"));
         QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
         const json idle = json::parse(answer.out)["idle_settings"];
