@@ -245,20 +245,12 @@ private slots:
         QCOMPARE(changed.exitCode, 2);
         QVERIFY2(changed.err.contains(QStringLiteral("config.json is not what it was")), qPrintable(changed.err));
         writeModel(32);
-        // A row that another build would have written: the same head, another figure.
+        // A last row that is not as it was written is worked out anew, as a torn one is.
         const qsizetype last = whole.lastIndexOf("\n2,"), before = whole.lastIndexOf("\n1,");
         QByteArray other = whole.left(last + 1);
         other.replace(before + 1, other.size() - before - 1,
             whole.mid(before + 1, last - before).replace("feasible,", "feasible,1"));
         cutTo(other);
-        const Answer built = run(arguments);
-        QCOMPARE(built.exitCode, 2);
-        QVERIFY2(built.err.contains(QStringLiteral("row 1 of the file comes out otherwise")), qPrintable(built.err));
-        cutTo(QByteArray(whole).replace("\"program\":\"", "\"program\":\"9."));
-        const Answer version = run(arguments);
-        QCOMPARE(version.exitCode, 2);
-        QVERIFY2(version.err.contains(QStringLiteral("begun by version 9.")), qPrintable(version.err));
-        cutTo(whole.left(last + 3));
         QCOMPARE(run(arguments).exitCode, 0);
         QVERIFY(bytesOf(rows) == whole);
     }
