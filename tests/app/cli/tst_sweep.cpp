@@ -253,6 +253,13 @@ private slots:
         cutTo(other);
         QCOMPARE(run(arguments).exitCode, 0);
         QVERIFY(bytesOf(rows) == whole);
+        cutTo(QByteArray(whole).replace("\"program\":\"", "\"program\":\"9."));
+        const Answer version = run(arguments);
+        QCOMPARE(version.exitCode, 2);
+        QVERIFY2(version.err.contains(QStringLiteral("begun by version 9.")), qPrintable(version.err));
+        cutTo(whole.left(last + 3));
+        QCOMPARE(run(arguments).exitCode, 0);
+        QVERIFY(bytesOf(rows) == whole);
     }
 
     void thePlanIsNotOverwritten()
