@@ -77,6 +77,19 @@ QString nameToSave(QWidget *parent, const QString &title, const QString &suggest
     return chosenFile(dialog);
 }
 
+/// Adds the other two buttons and asks; without another default, Cancel is it.
+Prompts::Unsaved answerOf(QMessageBox &box, const QPushButton *save, const QString &discardText)
+{
+    const QPushButton *discard = box.addButton(discardText, QMessageBox::DestructiveRole);
+    QPushButton *cancel = box.addButton(QMessageBox::Cancel);
+    if (!box.defaultButton())
+        box.setDefaultButton(cancel);
+    box.exec();
+    return box.clickedButton() == save   ? Prompts::Unsaved::Save
+        : box.clickedButton() == discard ? Prompts::Unsaved::Discard
+                                         : Prompts::Unsaved::Cancel;
+}
+
 } // namespace
 
 QString Dialogs::planToOpen(QWidget *parent, const QString &folder)
@@ -147,13 +160,8 @@ Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planNam
         dialogText("Save the changes to “%1”?").arg(planName), QMessageBox::NoButton, parent);
     box.setInformativeText(dialogText("Otherwise they are lost."));
     const QPushButton *save = box.addButton(QMessageBox::Save);
-    const QPushButton *discard = box.addButton(dialogText("Don't save"), QMessageBox::DestructiveRole);
-    box.addButton(QMessageBox::Cancel);
     box.setDefaultButton(QMessageBox::Save);
-    box.exec();
-    return box.clickedButton() == save   ? Unsaved::Save
-        : box.clickedButton() == discard ? Unsaved::Discard
-                                         : Unsaved::Cancel;
+    return answerOf(box, save, dialogText("Don't save"));
 }
 
 Prompts::Foreign Dialogs::foreignChange(QWidget *parent, const QString &fileName)
@@ -177,13 +185,7 @@ Prompts::Unsaved Dialogs::unsavedRun(QWidget *parent)
         dialogText("Save what the run has told before the window closes?"), QMessageBox::NoButton, parent);
     box.setInformativeText(dialogText("Otherwise it is lost. The run itself goes on."));
     const QPushButton *save = box.addButton(dialogText("Save recording…"), QMessageBox::AcceptRole);
-    const QPushButton *discard = box.addButton(dialogText("Close without saving"), QMessageBox::DestructiveRole);
-    box.addButton(QMessageBox::Cancel);
-    box.setDefaultButton(QMessageBox::Cancel);
-    box.exec();
-    return box.clickedButton() == save   ? Unsaved::Save
-        : box.clickedButton() == discard ? Unsaved::Discard
-                                         : Unsaved::Cancel;
+    return answerOf(box, save, dialogText("Close without saving"));
 }
 
 void Dialogs::about(QWidget *parent)

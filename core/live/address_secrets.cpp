@@ -5,17 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace trainyard::live {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kKeys { "access_token", "token", "password", "passwd", "secret", "api_key",
-    "apikey", "bearer", "auth" };
-
-/// Of programs' options and variables of environments: PGPASSWORD, MYSQL_PWD, AWS_SECRET_ACCESS_KEY.
-constexpr std::array<std::string_view, 12> kKeysOfCommands { "access_token", "token", "password", "passwd", "pwd",
-    "secret", "api_key", "api-key", "apikey", "access_key", "bearer", "auth" };
+/// Of programs' options and variables of environments (PGPASSWORD, MYSQL_PWD, AWS_SECRET_ACCESS_KEY); the first of them
+/// are keys of queries too.
+constexpr std::array<std::string_view, 12> kKeysOfCommands { "access_token", "token", "password", "passwd", "secret",
+    "api_key", "apikey", "bearer", "auth", "pwd", "api-key", "access_key" };
+constexpr auto kKeys = std::span(kKeysOfCommands).first<9>();
 
 bool isWordly(char c)
 {

@@ -46,7 +46,7 @@ struct PlacementChoice {
     int leftOut = 0;
 };
 
-/// Errors: Cancelled, Internal.
+/// `workload`: read but for its layout, which `runLayout` may set. Errors: Cancelled, Internal.
 [[nodiscard]] Expected<PlacementChoice> choosePlacement(
     const Workload &workload, Placements open, const RunLayout &runLayout);
 

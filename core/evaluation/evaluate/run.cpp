@@ -151,8 +151,7 @@ private:
     {
         Placements open = placements(m_workload);
         m_state.taken.addDealt(sharesOut(*m_workload.plan) ? open.found.size() : 0);
-        const Workload unplaced = m_workload;
-        auto choice = choosePlacement(unplaced, std::move(open), [&](Layout layout, std::size_t &tasks) {
+        auto choice = choosePlacement(m_workload, std::move(open), [&](Layout layout, std::size_t &tasks) {
             m_workload.layout = std::move(layout);
             return runCandidate(tasks);
         });

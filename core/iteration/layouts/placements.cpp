@@ -7,7 +7,6 @@
 #include "core/iteration/layouts/layers_by_speed.h"
 #include "core/iteration/layouts/search_times.h"
 #include "core/iteration/layouts/shares.h"
-#include "core/iteration/placement/as_placed.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
 
@@ -131,8 +130,7 @@ void deal(Workload &workload, bool boldly, bool notes)
 {
     if (sharesOut(*workload.plan))
         shareOut(workload, boldly, notes);
-    if (workload.plan->wan.sharing == WanSharing::Temporal)
-        formCells(workload);
+    formCells(workload);
 }
 
 double dealtBound(const Workload &workload)
@@ -148,16 +146,14 @@ Placements placements(const Workload &workload, int most)
     const bool isShared = sharesOut(*workload.plan);
     if (workload.plan->wan.sharing != WanSharing::Temporal && !isShared)
         return result;
-    const bool sharesWan = workload.plan->wan.sharing == WanSharing::Temporal;
-    const bool leavesCellOpen = sharesWan && !workload.plan->wan.cell;
+    const bool leavesCellOpen = workload.plan->wan.sharing == WanSharing::Temporal && !workload.plan->wan.cell;
     Workload scratch = workload;
     const auto dealOne = [&](PlacedLayout &placement, bool boldly) {
         scratch.layout = std::move(placement.layout);
         if (isShared)
             shareOut(scratch, boldly);
         const auto before = leavesCellOpen ? std::make_shared<const Layout>(scratch.layout) : nullptr;
-        if (sharesWan)
-            formCells(scratch);
+        formCells(scratch);
         placement.withoutCells = scratch.layout.cell.smallest > 0 ? before : nullptr;
         if (isShared) {
             placement.bound = dealtBound(scratch); // it counted with even shares, as did what fits

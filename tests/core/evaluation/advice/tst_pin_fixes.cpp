@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is offered where pins cannot be kept: plans that were looked at, and can run.
+#include "tests/core/evaluation/advice/with_fixes.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/test_program.h"
 
@@ -11,12 +12,6 @@ using namespace trainyard;
 using namespace trainyard::test;
 
 namespace {
-
-EvaluationPtr withFixes(const Plan &plan)
-{
-    EvaluationWorkspace workspace;
-    return *evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Everything);
-}
 
 const Problem &blocking(const Evaluation &evaluation)
 {

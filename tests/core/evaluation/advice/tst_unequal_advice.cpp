@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is said of unequal GPUs whose activations leave, and of micro-batches of one size for all of them: each sentence
 // is about plans that were evaluated, and silent where they are no better.
+#include "tests/core/evaluation/advice/with_fixes.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/samples.h"
 #include "tests/support/test_program.h"
@@ -13,12 +14,6 @@ using namespace trainyard;
 using namespace trainyard::test;
 
 namespace {
-
-EvaluationPtr withAllFixes(const Plan &plan)
-{
-    EvaluationWorkspace workspace;
-    return *evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Everything);
-}
 
 /// The problem there that has these words; nullptr: none has.
 const Problem *saying(const Evaluation &evaluation, const std::string &where, const std::string &words)
@@ -50,8 +45,8 @@ private slots:
         QVERIFY(with->feasible());
         const double slower = *with->metrics.iterationTime / *without->metrics.iterationTime;
         QVERIFY2(slower > 1.005, qPrintable(QString::number(slower)));
-        QVERIFY(saying(*withAllFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload",
-            "makes an iteration longer"));
+        QVERIFY(saying(
+            *withFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload", "makes an iteration longer"));
     }
 
     // Where the way to the host is too slow for what a small share would free, the plan says what it costs.
@@ -62,7 +57,7 @@ private slots:
         for (Pool &pool : plan.cluster.datacenters.front().pools)
             pool.host = Host { 1024, 0.2, {} };
         plan.heterogeneity.boundaryOffload = false;
-        const auto evaluation = withAllFixes(plan);
+        const auto evaluation = withFixes(plan);
         plan.memory.activationOffload = ActivationOffload::None;
         const auto without = evaluated(plan);
         const Problem *problem = saying(*evaluation, "memory.activation_offload", "makes an iteration longer");
@@ -94,7 +89,7 @@ private slots:
         Plan plan = balanced(mixedReplicas());
         plan.workload.model = "gpt-3-1.3b";
         plan.workload.sequenceLength = 256; // one sequence is too little to fill a GPU
-        const auto evaluation = withAllFixes(plan);
+        const auto evaluation = withFixes(plan);
         const Problem *problem = saying(*evaluation, "heterogeneity.assign", "All GPUs get micro-batches of 1");
         QVERIFY(problem);
         const Plan &better = *problem->fixes.front().plan;
@@ -114,14 +109,14 @@ private slots:
         Plan plan = balanced(mixedReplicas());
         plan.workload.sequenceLength = 256;
         plan.heterogeneity.accumulation = Accumulation::Layered;
-        QVERIFY(!saying(*withAllFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
+        QVERIFY(!saying(*withFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
         plan.heterogeneity.accumulation = Accumulation::Standard;
         RankPin pin;
         pin.datacenter = "a";
         pin.pool = "fast";
         pin.microBatch = 2;
         plan.heterogeneity.assign = { pin };
-        QVERIFY(!saying(*withAllFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
+        QVERIFY(!saying(*withFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
     }
 };
 
