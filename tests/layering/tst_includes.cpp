@@ -270,6 +270,17 @@ private slots:
         QVERIFY_NONE(found);
     }
 
+    /// A placed workload is not changed: another plan or another layout makes another one.
+    void onlyTheRoomOfLayoutsChangesAWorkload()
+    {
+        QStringList found;
+        for (const Source &source : m_sources)
+            if (source.isIn("core/") && !source.isIn("core/iteration/layouts/")
+                && matches(source.text, "(^|[^t]) (Workload|Requested) &(?!inMaking)\\w+[,)]"))
+                found.append(source.path + QStringLiteral(" takes a workload to change it"));
+        QVERIFY_NONE(found);
+    }
+
     void onlyTheRoomOfContributorsIncludesThem()
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/alternatives_internal.h"
 #include "core/facts/workload/model_math.h"
-#include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/place.h"
@@ -23,19 +22,18 @@ int alignedGpus(const Plan &plan, const Catalogue &catalogue, const ModelSpec *m
     Plan alone = plan;
     if (model)
         alone.workload.inlineModel = *model; // one from a file is not read again
-    auto workload = resolve(std::make_shared<const Plan>(std::move(alone)), catalogue);
-    if (!workload)
+    const auto asked = resolve(std::make_shared<const Plan>(std::move(alone)), catalogue);
+    if (!asked)
         return 0;
     int least = 0;
     for (const PlacementMode mode : candidateModes(plan)) {
-        workload->layout = place(*workload, mode);
-        if (workload->layout.data == 0)
+        const Workload workload = place(*asked, mode);
+        if (workload.layout.data == 0)
             continue;
-        formCells(*workload);
         int most = 0;
-        for (const PipelineClass &c : workload->layout.classes)
+        for (const PipelineClass &c : workload.layout.classes)
             for (const StageLocation at : c.locations)
-                most = std::max(most, c.pipelines * workload->degreesAt(at).gpusOfStage());
+                most = std::max(most, c.pipelines * workload.degreesAt(at).gpusOfStage());
         least = least == 0 ? most : std::min(least, most);
     }
     return least;

@@ -46,10 +46,10 @@ ShareWay wayOf(const Heterogeneity &h)
                             : ShareWay::EvenAccumulated;
 }
 
-double parametersOf(const Workload &workload)
+double parametersOf(const Requested &asked)
 {
-    const auto &profiles = workload.plan->layerProfiles;
-    return profiles && profiles->parameters ? *profiles->parameters : totalParameters(workload.model);
+    const auto &profiles = asked.plan->layerProfiles;
+    return profiles && profiles->parameters ? *profiles->parameters : totalParameters(asked.model);
 }
 
 std::optional<SharingLimits> byEquations(const Plan &plan, const RunContext &context)
@@ -58,19 +58,19 @@ std::optional<SharingLimits> byEquations(const Plan &plan, const RunContext &con
     Plan layered = plan;
     layered.heterogeneity.accumulation = Accumulation::Layered;
     layered.heterogeneity.assign.clear();
-    auto workload = resolve(std::make_shared<const Plan>(layered), context.catalogue);
-    if (!workload)
+    auto asked = resolve(std::make_shared<const Plan>(layered), context.catalogue);
+    if (!asked)
         return std::nullopt;
-    workload->layout = place(*workload, candidateModes(layered).back());
-    if (workload->layout.data == 0)
+    const Workload workload = place(*std::move(asked), candidateModes(layered).back());
+    if (workload.layout.data == 0)
         return std::nullopt;
-    const ShareProblem problem = shareProblem(*workload, replicaRuns(*workload));
+    const ShareProblem problem = shareProblem(workload, replicaRuns(workload));
     SharingLimits limits { .isByEquations = true };
     const auto batch = largestBatch(way, problem);
     limits.isBatchBounded = batch.has_value();
     limits.batch = batch.value_or(0);
     if (problem.stateBytes > 0)
-        limits.parameters = largestStates(way, problem) / problem.stateBytes * parametersOf(*workload);
+        limits.parameters = largestStates(way, problem) / problem.stateBytes * parametersOf(workload);
     return limits;
 }
 
@@ -122,9 +122,8 @@ std::optional<SharingLimits> byMemory(const PlanPtr &plan, const RunContext &con
         [&](int layers) { return canRun(withLayers(deeper, workload->model, layers), context); });
     if (limits.layers > 0) {
         const Plan large = withLayers(*plan, workload->model, limits.layers);
-        workload->model = *large.workload.inlineModel;
-        workload->setPlan(std::make_shared<const Plan>(large));
-        limits.parameters = parametersOf(*workload);
+        if (const auto grown = resolve(std::make_shared<const Plan>(large), context.catalogue))
+            limits.parameters = parametersOf(*grown);
     }
     return limits;
 }

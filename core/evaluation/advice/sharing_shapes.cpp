@@ -139,17 +139,17 @@ Expected<std::vector<RankPin>> pinsByFlops(const Plan &plan, const RunContext &c
 {
     Plan layered = plan;
     layered.heterogeneity.accumulation = Accumulation::Layered; // whose layers are costed one by one
-    auto workload = resolve(std::make_shared<const Plan>(layered), context.catalogue);
-    if (!workload)
-        return std::unexpected(workload.error().front());
-    workload->layout = place(*workload, candidateModes(layered).back());
-    if (workload->layout.data == 0)
-        return std::unexpected(Error { ErrorCode::BadValue, "cluster", workload->layout.unplaced, {} });
-    const std::vector<ReplicaRun> runs = replicaRuns(*workload);
+    auto asked = resolve(std::make_shared<const Plan>(layered), context.catalogue);
+    if (!asked)
+        return std::unexpected(asked.error().front());
+    const Workload workload = place(*std::move(asked), candidateModes(layered).back());
+    if (workload.layout.data == 0)
+        return std::unexpected(Error { ErrorCode::BadValue, "cluster", workload.layout.unplaced, {} });
+    const std::vector<ReplicaRun> runs = replicaRuns(workload);
     std::vector<double> speeds;
     for (const ReplicaRun &run : runs)
-        speeds.push_back(workload->gpu(run.at()).peakFlops(plan.workload.precision));
-    const auto shares = sharesBy(ShareWay::Whale, shareProblem(*workload, runs), speeds);
+        speeds.push_back(workload.gpu(run.at()).peakFlops(plan.workload.precision));
+    const auto shares = sharesBy(ShareWay::Whale, shareProblem(workload, runs), speeds);
     if (!shares)
         return std::unexpected(withWhere(shares.error()));
     std::vector<RankPin> pins;
@@ -157,8 +157,8 @@ Expected<std::vector<RankPin>> pinsByFlops(const Plan &plan, const RunContext &c
         const StageLocation at = runs[std::size_t(share.kind)].at();
         RankPin pin;
         pin.datacenter = plan.cluster.datacenters[std::size_t(at.datacenter)].id;
-        pin.pool = workload->pool(at).id;
-        pin.gpus = share.ranks * workload->degreesAt(at).gpusOfStage();
+        pin.pool = workload.pool(at).id;
+        pin.gpus = share.ranks * workload.degreesAt(at).gpusOfStage();
         pin.microBatch = share.microBatch;
         pin.microBatches = share.microBatches;
         pins.push_back(std::move(pin));

@@ -116,17 +116,17 @@ double estimatedSeconds(const Workload &workload)
     return hasRunnableShape(workload) ? estimate(workload).iteration.value : 0;
 }
 
-Evaluation placedEstimate(Workload &workload)
+Evaluation placedEstimate(const Requested &asked)
 {
-    Evaluation evaluation = begun(workload);
-    Placements open = undealtPlacements(workload);
+    Evaluation evaluation = begun(asked);
+    Placements open = undealtPlacements(asked);
     if (open.found.empty()) {
         evaluation.feasibility.isPlaced = false;
         evaluation.layout = std::move(open.unplaced);
         return evaluation;
     }
-    workload.layout = std::move(open.found.front().layout);
-    deal(workload, !offloadFreesShares(*workload.plan)); // its memory is judged as if all stayed
+    const bool isBold = !offloadFreesShares(*asked.plan); // its memory is judged as if all stayed
+    Workload workload = dealt({ asked, std::move(open.found.front().layout) }, isBold);
     setJudged(evaluation, judge(workload, boundedStageMemory(workload)));
     if (evaluation.feasibility.isShaped)
         evaluation.metrics.iterationTime = estimate(workload).iteration.value;

@@ -25,7 +25,7 @@ struct Estimate {
 
 /// Places the workload by the least bound, and adds the most memory that its schedule may take and the verdict:
 /// Depth::Estimate of run(). The layout goes into the evaluation.
-[[nodiscard]] Evaluation placedEstimate(Workload &workload);
+[[nodiscard]] Evaluation placedEstimate(const Requested &asked);
 /// Its seconds alone, for whoever has placed the workload so: 0 where it has no shape that runs.
 [[nodiscard]] double estimatedSeconds(const Workload &workload);
 

@@ -10,21 +10,21 @@ namespace trainyard {
 
 ExpectedAll<std::optional<ExpertLayer>> expertLayer(const Evaluation &evaluation, const Catalogue &catalogue)
 {
-    auto workload = resolve(evaluation.plan, catalogue);
-    if (!workload)
-        return std::unexpected(workload.error());
-    if (!workload->model.isMoe() || !workload->source.hasLayers || evaluation.layout.classes.empty())
+    auto asked = resolve(evaluation.plan, catalogue);
+    if (!asked)
+        return std::unexpected(asked.error());
+    if (!asked->model.isMoe() || !asked->source.hasLayers || evaluation.layout.classes.empty())
         return std::nullopt;
-    workload->layout = evaluation.layout;
-    ClassWorkloads views(*workload);
+    const Workload workload(*std::move(asked), evaluation.layout);
+    ClassWorkloads views(workload);
     std::vector<std::vector<StageCosts>> costs;
-    for (const PipelineClass &pipelines : workload->layout.classes) {
+    for (const PipelineClass &pipelines : workload.layout.classes) {
         StageCoster coster(views.of(pipelines));
         std::vector<StageCosts> &stages = costs.emplace_back();
-        for (int stage = 0; stage < workload->degrees.pipeline; ++stage)
+        for (int stage = 0; stage < workload.degrees.pipeline; ++stage)
             stages.push_back(coster.wholeStage(pipelines, stage));
     }
-    const SlowestExperts at = slowestExperts(workload->layout, costs);
+    const SlowestExperts at = slowestExperts(workload.layout, costs);
     if (at.stage < 0)
         return std::nullopt;
     const ExpertLayerCost &cost = *costs[std::size_t(at.pipelineClass)][std::size_t(at.stage)].expert;

@@ -39,11 +39,11 @@ void setJudged(Evaluation &evaluation, Judged judged)
     addMemoryMetrics(evaluation.metrics, std::move(judged.stages), judged.nodes);
 }
 
-Evaluation begun(const Workload &workload)
+Evaluation begun(const Requested &asked)
 {
     Evaluation evaluation;
-    evaluation.plan = workload.plan;
-    evaluation.model = workload.model;
+    evaluation.plan = asked.plan;
+    evaluation.model = asked.model;
     return evaluation;
 }
 

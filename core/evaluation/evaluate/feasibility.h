@@ -22,7 +22,7 @@ struct Judged {
 void setJudged(Evaluation &evaluation, Judged judged);
 
 /// Of a resolved workload, nothing but what it is about.
-[[nodiscard]] Evaluation begun(const Workload &workload);
+[[nodiscard]] Evaluation begun(const Requested &asked);
 
 /// Of a workload with a layout, and what its stages hold.
 [[nodiscard]] Judged judge(const Workload &workload, std::vector<StageMemory> stages);

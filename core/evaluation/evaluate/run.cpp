@@ -73,8 +73,8 @@ ExpectedAll<EvaluationPtr> unlessStopped(Evaluation evaluation, const std::stop_
 
 class Running {
 public:
-    Running(Workload workload, std::optional<BubbleService> service, Depth depth, const RunContext &context)
-        : m_workload(std::move(workload))
+    Running(Requested asked, std::optional<BubbleService> service, Depth depth, const RunContext &context)
+        : m_turns(std::move(asked))
         , m_service(std::move(service))
         , m_depth(depth)
         , m_context(context)
@@ -85,7 +85,7 @@ public:
 
     ExpectedAll<EvaluationPtr> run(Clock::time_point started)
     {
-        ExpectedAll<Evaluation> evaluation = m_depth == Depth::Estimate ? placedEstimate(m_workload)
+        ExpectedAll<Evaluation> evaluation = m_depth == Depth::Estimate ? placedEstimate(m_turns.asked())
             : m_depth == Depth::Fit                                     ? fitted()
                                                                         : evaluated();
         if (!evaluation)
@@ -108,7 +108,7 @@ private:
         for (PlacedLayout &placement : placements(m_workload, kMostPlacementsToFit).found) {
             if (m_stop.stop_requested())
                 break;
-            m_workload.layout = std::move(placement.layout);
+            m_turns.at(std::move(placement.layout));
             if (!hasRunnableShape(m_workload) || (m_context.work && !m_context.work->take(simulatedTasks(m_workload))))
                 continue;
             auto costs = cost(m_workload, m_stop, m_state.graphs.get());
@@ -152,7 +152,7 @@ private:
         Placements open = placements(m_workload);
         m_state.taken.addDealt(sharesOut(*m_workload.plan) ? open.found.size() : 0);
         auto choice = choosePlacement(m_workload, std::move(open), [&](Layout layout, std::size_t &tasks) {
-            m_workload.layout = std::move(layout);
+            m_turns.at(std::move(layout));
             return runCandidate(tasks);
         });
         if (!choice)
@@ -161,7 +161,7 @@ private:
             return std::unexpected(std::move(choice->tooLong));
         Evaluation evaluation = begun(m_workload);
         if (!choice->best && choice->leastBound)
-            m_workload.layout = *std::move(choice->leastBound);
+            m_turns.at(*std::move(choice->leastBound));
         if (!choice->best) {
             std::vector<Problem> failures;
             for (const Error &error : choice->failed)
@@ -217,7 +217,7 @@ private:
 
     void fill(Evaluation &evaluation, SimulatedPlacement candidate)
     {
-        m_workload.layout = std::move(candidate.layout);
+        m_turns.at(std::move(candidate.layout));
         Metrics &metrics = evaluation.metrics;
         addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
         metrics.experts = expertMetrics(m_workload, candidate.costs);
@@ -268,7 +268,9 @@ private:
         evaluation.layout = std::move(layout);
     }
 
-    Workload m_workload;
+    WorkloadInTurn m_turns;
+    /// the placement at hand
+    const Workload &m_workload = m_turns.now();
     std::optional<BubbleService> m_service;
     Depth m_depth;
     const RunContext &m_context;

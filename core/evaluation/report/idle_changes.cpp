@@ -94,11 +94,10 @@ std::optional<Workload> placedWorkload(const Evaluation &evaluation, const Catal
 {
     if (hasJobs(*evaluation.plan) || !evaluation.metrics.iterationTime)
         return {};
-    auto workload = resolve(evaluation.plan, catalogue);
-    if (!workload)
+    auto asked = resolve(evaluation.plan, catalogue);
+    if (!asked)
         return {};
-    workload->layout = evaluation.layout;
-    return std::move(*workload);
+    return Workload(*std::move(asked), evaluation.layout);
 }
 
 std::string differencesText(const Plan &before, const Plan &after)

@@ -18,9 +18,9 @@ constexpr int kVisits = 60'000; // of datacenters by all searches together
 constexpr std::int64_t kMostSequences = 10'000'000; // of a global batch
 constexpr int kMostDegrees = 400; // beyond, only one in so many small degrees is looked at
 
-Plan openPlan(const Workload &workload, int data, const SelectionOptions &options)
+Plan openPlan(const Requested &asked, int data, const SelectionOptions &options)
 {
-    Plan plan = *workload.plan;
+    Plan plan = *asked.plan;
     plan.placement.mode = PlacementMode::PipelineAcross;
     plan.placement.stages.clear();
     plan.parallelism.data = data;
@@ -49,16 +49,14 @@ std::vector<int> degrees(int most)
 /// Algorithm 1.
 class OfDegree {
 public:
-    OfDegree(const Workload &workload, int data, std::optional<int> cell, const SelectionOptions &options,
+    OfDegree(const Requested &asked, int data, std::optional<int> cell, const SelectionOptions &options,
         const std::vector<std::array<double, 2>> &usdPerGb)
-        : m_plan(openPlan(workload, data, options))
+        : m_plan(openPlan(asked, data, options))
         , m_data(data)
         , m_cell(cell && data % *cell == 0 ? *cell : 1)
         , m_goesAcross(!cell || data % *cell == 0)
     {
-        Workload open = workload;
-        open.setPlan(std::make_shared<const Plan>(m_plan));
-        m_times = searchTimes(open, data, &usdPerGb);
+        m_times = searchTimes(asked.askedBy(std::make_shared<const Plan>(m_plan)), data, &usdPerGb);
     }
 
     void search(Candidates &out, int visits)
@@ -117,31 +115,30 @@ private:
 
 } // namespace
 
-std::optional<int> askedCell(const Workload &workload, const SelectionOptions &options)
+std::optional<int> askedCell(const Requested &asked, const SelectionOptions &options)
 {
-    const Auto<int> &cell = options.cell ? options.cell : workload.plan->wan.cell;
+    const Auto<int> &cell = options.cell ? options.cell : asked.plan->wan.cell;
     return cell ? std::optional(std::max(1, *cell)) : std::nullopt;
 }
 
 Candidates candidates(
-    const Workload &workload, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop)
+    const Requested &asked, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop)
 {
-    const Plan &plan = *workload.plan;
+    const Plan &plan = *asked.plan;
     const std::int64_t fed = options.microBatches
         ? kMostSequences / (std::int64_t(*options.microBatches) * std::max(1, plan.workload.microBatch))
         : totalMicroBatches(plan);
     std::vector<std::array<double, 2>> usdPerGb;
     for (int link = 0; link < int(plan.cluster.wanLinks.size()); ++link)
         usdPerGb.push_back(egressUsdPerGb(plan, catalogue, link));
-    const std::vector<int> all =
-        degrees(int(std::min(LocationBook(workload).capacity() / workload.degrees.pipeline, fed)));
+    const std::vector<int> all = degrees(int(std::min(LocationBook(asked).capacity() / asked.degrees.pipeline, fed)));
     Candidates found;
     if (int(all.size()) > 0 && all.back() != int(all.size()))
         found.rest.push_back({ 0, 0 }); // degrees left out may be anything
     for (const int data : all) {
         if (stop.stop_requested())
             return found;
-        OfDegree(workload, data, askedCell(workload, options), options, usdPerGb)
+        OfDegree(asked, data, askedCell(asked, options), options, usdPerGb)
             .search(found, std::max(200, kVisits / int(all.size())));
     }
     return found;

@@ -18,7 +18,7 @@ namespace trainyard::selecting {
 }
 
 /// Pipelines of a DP-cell, where these options or the plan say how many: then only whole cells go across the WAN.
-[[nodiscard]] std::optional<int> askedCell(const Workload &workload, const SelectionOptions &options);
+[[nodiscard]] std::optional<int> askedCell(const Requested &asked, const SelectionOptions &options);
 
 /// A sequence takes no less, of placements that were not kept.
 struct LeftBound {
@@ -37,7 +37,7 @@ struct Candidates {
 /// Every data-parallel degree, in one datacenter and, in whole cells, across; the placements of each that have the
 /// least bounds in time and in cost. Stopped, those of the degrees so far.
 [[nodiscard]] Candidates candidates(
-    const Workload &workload, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop);
+    const Requested &asked, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop);
 
 /// What is worth simulating next, given what has been: nothing where whatever is left is outdone, in time and cost at
 /// once, by what was simulated. First the best of the closed form by either measure and with each datacenter, then the
@@ -49,12 +49,12 @@ struct Candidates {
 [[nodiscard]] bool isProven(const std::vector<SelectionOption> &options, const std::vector<LeftBound> &rest);
 
 /// Rental of the GPUs that a layout uses, USD an hour; hardware without a price pays for its power at this utilization.
-[[nodiscard]] double usdPerHour(const Workload &workload, const Layout &layout, double utilization);
+[[nodiscard]] double usdPerHour(const Requested &asked, const Layout &layout, double utilization);
 
 /// Datacenters without a stage, each with the reason in words.
-[[nodiscard]] std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &option);
+[[nodiscard]] std::vector<LeftOut> leftOut(const Requested &asked, const SelectionOption &option);
 
 /// Marks the Pareto front, sorts, finds the best, and writes the remarks.
-void rank(Selection &selection, const Workload &workload, int cell);
+void rank(Selection &selection, const Requested &asked, int cell);
 
 } // namespace trainyard::selecting

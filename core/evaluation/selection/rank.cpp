@@ -101,12 +101,12 @@ std::string whyNot(const SelectionOption &with, const SelectionOption &best, con
 
 /// One sentence on a datacenter that the best option leaves out.
 std::string remarkOn(
-    int datacenter, const SelectionOption &best, const Selection &selection, const Workload &workload, int cell)
+    int datacenter, const SelectionOption &best, const Selection &selection, const Requested &asked, int cell)
 {
-    const Datacenter &site = workload.plan->cluster.datacenters[std::size_t(datacenter)];
+    const Datacenter &site = asked.plan->cluster.datacenters[std::size_t(datacenter)];
     if (site.gpus() == 0)
         return {};
-    const Degrees &p = workload.degrees;
+    const Degrees &p = asked.degrees;
     const SelectionOption *with = nullptr;
     for (const SelectionOption &option : selection.options) // best first; alone it would not be added
         if (!with && option.isFeasible && option.blocks.size() > 1 && uses(option, datacenter))
@@ -114,11 +114,11 @@ std::string remarkOn(
     const std::string opening = "Adding " + site.label() + " does not help: ";
     if (with) {
         const std::string text = opening + "the best option with it that was simulated, "
-            + blocksText(with->blocks, workload.plan->cluster) + ", reaches " + valueText(*with, selection.objective)
+            + blocksText(with->blocks, asked.plan->cluster) + ", reaches " + valueText(*with, selection.objective)
             + " against " + valueText(best, selection.objective);
-        return text + ": " + whyNot(*with, best, selection, LocationBook(workload).capacity(datacenter)) + ".";
+        return text + ": " + whyNot(*with, best, selection, LocationBook(asked).capacity(datacenter)) + ".";
     }
-    if (LocationBook(workload).capacity(datacenter) < cell)
+    if (LocationBook(asked).capacity(datacenter) < cell)
         return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")
             + " no stage: the smallest, one cell of " + counted(cell, "replica") + ", needs "
             + std::to_string(cell * p.tensor * p.context) + ".";
@@ -127,7 +127,7 @@ std::string remarkOn(
 
 } // namespace
 
-void rank(Selection &selection, const Workload &workload, int cell)
+void rank(Selection &selection, const Requested &asked, int cell)
 {
     auto &options = selection.options;
     markFront(options);
@@ -152,10 +152,10 @@ void rank(Selection &selection, const Workload &workload, int cell)
     if (best < 0 || options[std::size_t(best)].blocks.empty())
         return;
     int said = 0;
-    for (int d = 0; d < int(workload.plan->cluster.datacenters.size()); ++d) {
+    for (int d = 0; d < int(asked.plan->cluster.datacenters.size()); ++d) {
         if (uses(options[std::size_t(best)], d))
             continue;
-        std::string text = remarkOn(d, options[std::size_t(best)], selection, workload, cell);
+        std::string text = remarkOn(d, options[std::size_t(best)], selection, asked, cell);
         if (!text.empty() && ++said <= kMostRemarks)
             selection.remarks.push_back(std::move(text));
     }

@@ -5,7 +5,6 @@
 #include "core/evaluation/selection/candidates_internal.h"
 #include "core/facts/cluster/wan.h"
 #include "core/iteration/cost/wan/wan_codec.h"
-#include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/as_placed.h"
 #include "core/iteration/placement/stage_source.h"
@@ -40,9 +39,9 @@ std::int64_t tasksOf(const Plan &plan)
 
 class Selecting {
 public:
-    Selecting(Workload workload, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop,
+    Selecting(Requested asked, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop,
         const SelectionOptions &options)
-        : m_workload(std::move(workload))
+        : m_asked(std::move(asked))
         , m_catalogue(catalogue)
         , m_workspace(workspace)
         , m_stop(std::move(stop))
@@ -52,13 +51,13 @@ public:
 
     ExpectedAll<Selection> run()
     {
-        m_result.plan = m_workload.plan;
+        m_result.plan = m_asked.plan;
         m_result.objective = m_options.objective;
-        m_cell = askedCell(m_workload, m_options).value_or(1);
+        m_cell = askedCell(m_asked, m_options).value_or(1);
         m_result.askedCell = m_cell > 1 ? m_cell : 0;
         if (auto done = addCurrent(); !done)
             return std::unexpected(done.error());
-        Candidates found = candidates(m_workload, m_catalogue, m_options, m_stop);
+        Candidates found = candidates(m_asked, m_catalogue, m_options, m_stop);
         std::vector<SelectionOption> &screened = found.options;
         m_result.screened = int(screened.size());
         m_result.looked = std::max(found.looked, m_result.screened);
@@ -85,7 +84,7 @@ public:
             return std::unexpected(done.error());
         markCurrent();
         m_result.looked = std::max(m_result.looked, m_result.screened);
-        rank(m_result, m_workload, m_cell);
+        rank(m_result, m_asked, m_cell);
         return std::move(m_result);
     }
 
@@ -104,7 +103,7 @@ private:
     ExpectedAll<void> addCurrent()
     {
         SelectionOption current;
-        current.plan = m_workload.plan;
+        current.plan = m_asked.plan;
         current.isCurrent = true;
         auto answer = evaluateTraining(current.plan);
         if (!answer)
@@ -152,11 +151,9 @@ private:
     {
         option.cell = evaluation.layout.data % m_cell == 0 ? m_cell : 1;
         option.cells = evaluation.layout.data / option.cell;
-        m_workload.setPlan(option.plan);
-        m_workload.layout = evaluation.layout;
-        takeCell(option);
-        const Estimate guess = estimate(m_workload);
-        m_workload.setPlan(m_result.plan);
+        const Workload workload(m_asked.askedBy(option.plan), evaluation.layout);
+        takeCell(option, workload.layout.cell);
+        const Estimate guess = estimate(workload);
         option.screenedSeconds = guess.iteration.value;
         option.bound = guess.bound;
         fill(option, evaluation);
@@ -165,30 +162,26 @@ private:
     /// Closed form: seconds, what binds, and what it costs.
     void screen(SelectionOption &option)
     {
-        m_workload.setPlan(option.plan);
-        m_workload.layout = place(m_workload, PlacementMode::PipelineAcross); // pinned
-        if (m_workload.layout.data == 0) {
+        const Workload workload = place(m_asked.askedBy(option.plan), PlacementMode::PipelineAcross); // pinned
+        if (workload.layout.data == 0) {
             option.isFeasible = false;
-            option.infeasibleBecause = m_workload.layout.unplaced;
+            option.infeasibleBecause = workload.layout.unplaced;
         } else {
-            formCells(m_workload);
-            takeCell(option);
-            const Estimate guess = estimate(m_workload);
+            takeCell(option, workload.layout.cell);
+            const Estimate guess = estimate(workload);
             option.screenedSeconds = option.seconds = guess.iteration.value;
             option.bound = guess.bound;
-            option.gpusUsed = m_workload.layout.gpusUsed;
+            option.gpusUsed = workload.layout.gpusUsed;
             option.sequencesPerSecond = option.plan->workload.globalBatch / option.seconds;
             option.usdPerIteration =
-                usdPerHour(m_workload, m_workload.layout, 1) * option.seconds / 3600 + screenedEgress(option);
+                usdPerHour(workload, workload.layout, 1) * option.seconds / 3600 + screenedEgress(option, workload);
             option.usdPerMillionTokens = option.usdPerIteration / tokensOf(*option.plan) * 1e6;
         }
-        m_workload.setPlan(m_result.plan);
     }
 
     /// Cells as they come about: a faster link needs smaller ones, and their members sit on different nodes.
-    void takeCell(SelectionOption &option) const
+    static void takeCell(SelectionOption &option, const CellSize &cell)
     {
-        const CellSize &cell = m_workload.layout.cell;
         if (cell.ratio <= 0 || option.data() % cell.reached != 0)
             return;
         const int data = option.data();
@@ -197,7 +190,7 @@ private:
     }
 
     /// 2·M·A·|X|·D bytes, each half at the price of its direction.
-    [[nodiscard]] double screenedEgress(SelectionOption &option) const
+    [[nodiscard]] double screenedEgress(SelectionOption &option, const Requested &asked) const
     {
         const Plan &plan = *option.plan;
         double usd = 0;
@@ -207,8 +200,8 @@ private:
                 plan.cluster.linkBetween(from, plan.cluster.datacenters[std::size_t(option.blocks[i].datacenter)].id);
             const std::array<double, 2> price = egressUsdPerGb(plan, m_catalogue, link);
             const int out = plan.cluster.wanLinks[std::size_t(link)].between[0] == from ? 0 : 1;
-            const double sent = totalMicroBatches(plan) * m_workload.boundaryParts() * activationBits(plan).share();
-            const double forth = sent * m_workload.boundaryBytes(false), back = sent * m_workload.boundaryBytes(true);
+            const double sent = totalMicroBatches(plan) * asked.boundaryParts() * activationBits(plan).share();
+            const double forth = sent * asked.boundaryBytes(false), back = sent * asked.boundaryBytes(true);
             option.wanBytes += forth + back;
             usd += (forth * price[std::size_t(out)] + back * price[std::size_t(1 - out)]) / 1e9;
         }
@@ -223,7 +216,7 @@ private:
         option.isSimulated = true;
         option.seconds = option.sequencesPerSecond = option.usdPerIteration = option.usdPerMillionTokens =
             0; // the closed form's
-        option.leftOut = leftOut(m_workload, option);
+        option.leftOut = leftOut(m_asked, option);
         if (answer) {
             fill(option, **answer);
         } else { // a shape that this number of replicas does not allow
@@ -261,8 +254,7 @@ private:
         }
         option.egressUsdPerIteration = egress;
         option.usdPerIteration =
-            usdPerHour(m_workload, evaluation.layout, metrics.gpuUtilization.value_or(0)) * option.seconds / 3600
-            + egress;
+            usdPerHour(m_asked, evaluation.layout, metrics.gpuUtilization.value_or(0)) * option.seconds / 3600 + egress;
         option.usdPerMillionTokens = option.usdPerIteration / tokensOf(*option.plan) * 1e6;
     }
 
@@ -275,7 +267,7 @@ private:
             return option.blocks == m_current->blocks && option.data() == m_current->data()
                 && option.plan->workload.globalBatch == m_current->plan->workload.globalBatch;
         });
-        m_current->leftOut = leftOut(m_workload, *m_current);
+        m_current->leftOut = leftOut(m_asked, *m_current);
         if (same != m_result.options.end())
             *same = std::move(*m_current);
         else {
@@ -284,7 +276,7 @@ private:
         }
     }
 
-    Workload m_workload;
+    Requested m_asked;
     const Catalogue &m_catalogue;
     EvaluationWorkspace &m_workspace;
     std::stop_token m_stop;

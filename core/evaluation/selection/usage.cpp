@@ -8,19 +8,19 @@
 
 namespace trainyard::selecting {
 
-double usdPerHour(const Workload &workload, const Layout &layout, double utilization)
+double usdPerHour(const Requested &asked, const Layout &layout, double utilization)
 {
     double sum = 0;
     for (const GpuRun &run : layout.runs)
-        sum += run.gpus * usdPerGpuHour(workload, { run.datacenter, run.pool }, utilization);
+        sum += run.gpus * usdPerGpuHour(asked, { run.datacenter, run.pool }, utilization);
     return sum;
 }
 
-std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &option)
+std::vector<LeftOut> leftOut(const Requested &asked, const SelectionOption &option)
 {
-    const Cluster &cluster = workload.plan->cluster;
-    const Degrees &p = workload.degrees;
-    const LocationBook book(workload);
+    const Cluster &cluster = asked.plan->cluster;
+    const Degrees &p = asked.degrees;
+    const LocationBook book(asked);
     const int stageGpus = option.data() * p.tensor * p.context;
     std::vector<LeftOut> reasons;
     for (int d = 0; d < int(cluster.datacenters.size()); ++d) {
@@ -29,7 +29,7 @@ std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &op
             continue;
         const Datacenter &datacenter = cluster.datacenters[std::size_t(d)];
         const bool joins = std::ranges::any_of(
-            option.blocks, [&](const DatacenterBlock &b) { return workload.links.between(b.datacenter, d) >= 0; });
+            option.blocks, [&](const DatacenterBlock &b) { return asked.links.between(b.datacenter, d) >= 0; });
         std::string reason;
         if (datacenter.gpus() == 0)
             reason = datacenter.label() + " has no GPUs";

@@ -5,15 +5,15 @@
 
 namespace trainyard {
 
-double usdPerGpuHour(const Workload &workload, StageLocation location, double utilization)
+double usdPerGpuHour(const Requested &asked, StageLocation location, double utilization)
 {
     const PowerSpec &power = builtinPower();
-    const GpuSpec &gpu = workload.gpu(location);
-    const double price = workload.pool(location).usdPerGpuHour.value_or(gpu.usdPerHour);
+    const GpuSpec &gpu = asked.gpu(location);
+    const double price = asked.pool(location).usdPerGpuHour.value_or(gpu.usdPerHour);
     const double kilowatts = gpu.tdpWatts / 1e3 * (power.idleShare + (1 - power.idleShare) * utilization);
     return price > 0
         ? price
-        : kilowatts * workload.plan->cluster.datacenters[std::size_t(location.datacenter)].usdPerKwh.value_or(0);
+        : kilowatts * asked.plan->cluster.datacenters[std::size_t(location.datacenter)].usdPerKwh.value_or(0);
 }
 
 } // namespace trainyard

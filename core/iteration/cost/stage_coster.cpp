@@ -22,11 +22,9 @@ namespace {
 
 Workload withoutRecompute(const Workload &workload)
 {
-    Workload kept = workload;
     Plan plan = *workload.plan;
     plan.memory.recompute = Recompute::None;
-    kept.setPlan(std::make_shared<const Plan>(std::move(plan)));
-    return kept;
+    return workload.askedBy(std::make_shared<const Plan>(std::move(plan)));
 }
 
 } // namespace

@@ -18,7 +18,7 @@ namespace {
 constexpr double kGib = 0x1p30;
 constexpr double kMostWays = 4e7; // from a host to a GPU, each of which takes four bytes
 
-double fabricRate(const Workload &workload, StageLocation at) // of one GPU's share of the NICs
+double fabricRate(const Requested &workload, StageLocation at) // of one GPU's share of the NICs
 {
     const Link link = locationFabric(workload, at);
     return link.bandwidth.value * link.kind->fraction;
@@ -34,7 +34,7 @@ int indexOf(std::vector<JobRoute> &routes, JobRoute route)
 
 class Places {
 public:
-    Places(JobWorkloads &jobs, const Workload &workload)
+    Places(JobWorkloads &jobs, const Requested &workload)
         : m_jobs(jobs)
         , m_set(jobs.set)
         , m_work(workload)
@@ -100,14 +100,14 @@ private:
 
     JobWorkloads &m_jobs;
     JobSet &m_set;
-    const Workload &m_work;
+    const Requested &m_work;
     std::vector<StageLocation> m_kinds;
 };
 
 /// The ways of a datacenter's GPUs to one of its hosts.
 class FabricWays {
 public:
-    FabricWays(JobWorkloads &jobs, const Workload &workload, int datacenter)
+    FabricWays(JobWorkloads &jobs, const Requested &workload, int datacenter)
         : m_jobs(jobs)
         , m_work(workload)
         , m_datacenter(datacenter)
@@ -146,7 +146,7 @@ public:
 
 private:
     JobWorkloads &m_jobs;
-    const Workload &m_work;
+    const Requested &m_work;
     int m_datacenter;
     std::vector<double> m_rates; // [pool]
     double m_wanted = 0;
@@ -154,24 +154,24 @@ private:
 
 } // namespace
 
-HostRates hostRates(const Workload &workload, StageLocation at)
+HostRates hostRates(const Requested &workload, StageLocation at)
 {
     const StateRates rates = stateRates(workload, at);
     const double own = std::min(rates.toGpu.value, rates.toHost.value);
     return { own, std::min(own, fabricRate(workload, at)) };
 }
 
-double fabricWay(const Workload &workload, StageLocation host, StageLocation gpu)
+double fabricWay(const Requested &workload, StageLocation host, StageLocation gpu)
 {
     return std::min(hostRates(workload, gpu).other, fabricRate(workload, host) * workload.pool(host).gpusPerNode);
 }
 
-Expected<std::vector<StageLocation>> addPlaces(JobWorkloads &jobs, const Workload &workload)
+Expected<std::vector<StageLocation>> addPlaces(JobWorkloads &jobs, const Requested &workload)
 {
     return Places(jobs, workload).add();
 }
 
-void joinNodes(JobWorkloads &jobs, const Workload &workload, int datacenter)
+void joinNodes(JobWorkloads &jobs, const Requested &workload, int datacenter)
 {
     FabricWays ways(jobs, workload, datacenter);
     int site = -1;

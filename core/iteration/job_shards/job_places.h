@@ -12,18 +12,18 @@ namespace trainyard {
 
 /// Fills GPUs, hosts and, where shards share GPUs, their own ways; each node is a site of its own. Returns a location
 /// of each kind of GPU. Errors: OutOfRange where there are more ways than can be looked at.
-[[nodiscard]] Expected<std::vector<StageLocation>> addPlaces(JobWorkloads &jobs, const Workload &workload);
+[[nodiscard]] Expected<std::vector<StageLocation>> addPlaces(JobWorkloads &jobs, const Requested &workload);
 
 /// Bytes/s at which a GPU of that location reaches its own host, and hosts of other nodes.
 struct HostRates {
     double own = 0, other = 0;
 };
-[[nodiscard]] HostRates hostRates(const Workload &workload, StageLocation at);
+[[nodiscard]] HostRates hostRates(const Requested &workload, StageLocation at);
 
 /// Bytes/s between a GPU and the host of a node elsewhere in its datacenter, were no other GPU at work.
-[[nodiscard]] double fabricWay(const Workload &workload, StageLocation host, StageLocation gpu);
+[[nodiscard]] double fabricWay(const Requested &workload, StageLocation host, StageLocation gpu);
 
 /// Makes one site of the datacenter, whose GPUs reach all its hosts.
-void joinNodes(JobWorkloads &jobs, const Workload &workload, int datacenter);
+void joinNodes(JobWorkloads &jobs, const Requested &workload, int datacenter);
 
 } // namespace trainyard

@@ -36,7 +36,7 @@ struct JobWorkload { // one of allJobs()
 struct JobWorkloads {
     PlanPtr plan;
     /// of the first job: GPUs, prices and rates of every location
-    std::shared_ptr<const Workload> cluster;
+    std::shared_ptr<const Requested> cluster;
     /// jobs dealt to hosts; without those that are paused or cannot run
     JobSet set;
     std::vector<JobWorkload> jobs;

@@ -97,7 +97,7 @@ void JobResolver::resolveModels()
     }
 }
 
-ExpectedAll<Workload> JobResolver::workloadOf(const JobWorkload &of) const
+ExpectedAll<Requested> JobResolver::workloadOf(const JobWorkload &of) const
 {
     return trainyard::resolve(planOf(m_plan, of.job, of.model), m_catalogue);
 }
@@ -116,7 +116,7 @@ void JobResolver::addCluster()
     auto workload = workloadOf(m_jobs.jobs.front());
     if (!workload)
         return addErrors(0, std::move(workload.error()));
-    auto cluster = std::make_shared<const Workload>(std::move(*workload));
+    auto cluster = std::make_shared<const Requested>(std::move(*workload));
     m_jobs.cluster = cluster;
     auto kinds = addPlaces(m_jobs, *cluster);
     if (!kinds)
@@ -147,7 +147,7 @@ void JobResolver::addShapes()
                 addErrors(i, std::move(workload.error()));
                 continue;
             }
-            shape->second = std::make_unique<ShardModel>(std::move(*workload), m_kindPlaces);
+            shape->second = std::make_unique<ShardModel>(*workload, m_kindPlaces);
         }
         m_shapeOf.push_back(shape->second.get());
     }

@@ -22,7 +22,7 @@ private:
     [[nodiscard]] std::string keyOf(std::size_t job, const std::string &key) const;
     void fail(Error error);
     void resolveModels();
-    ExpectedAll<Workload> workloadOf(const JobWorkload &of) const;
+    ExpectedAll<Requested> workloadOf(const JobWorkload &of) const;
     void addErrors(std::size_t job, Errors errors);
     void addCluster();
     void addShapes();

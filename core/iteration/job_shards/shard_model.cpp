@@ -20,17 +20,14 @@ namespace {
 constexpr std::string_view kWorkspace = "workspace";
 constexpr double kRounding = 64; // bytes: parts of a GPU's memory are counted whole
 
-PipelineClass alone(StageLocation at)
+/// One chunk on one GPU.
+Layout alone(StageLocation at, const StageChunk &chunk)
 {
-    PipelineClass pipelines;
-    pipelines.locations = { at };
-    return pipelines;
-}
-
-void placeAlone(Workload &workload, StageLocation at)
-{
-    workload.layout.data = 1;
-    workload.layout.classes = { alone(at) };
+    Layout layout;
+    layout.data = 1;
+    layout.classes.emplace_back().locations = { at };
+    layout.chunks = { { chunk } };
+    return layout;
 }
 
 ShardSeconds secondsOf(const ChunkCost &cost)
@@ -49,11 +46,10 @@ double buffersOf(const StageStates &states)
 
 } // namespace
 
-ShardModel::ShardModel(Workload workload, const std::vector<StageLocation> &kinds)
-    : m_work(std::move(workload))
+ShardModel::ShardModel(const Requested &asked, const std::vector<StageLocation> &kinds)
+    : m_turns(asked)
 {
-    placeAlone(m_work, kinds.front());
-    m_work.layout.chunks = { { chunk({ 0, 0 }) } };
+    m_turns.at(alone(kinds.front(), chunk({ 0, 0 })));
     m_ranks = rankSet(m_work, m_work.layout.classes.front(), 0);
     m_boundary = layerInputBytes(m_work);
     const ActivationShape shape = activationShape(m_work);
@@ -73,9 +69,7 @@ ShardModel::ShardModel(Workload workload, const std::vector<StageLocation> &kind
 
 void ShardModel::addKind(StageLocation at)
 {
-    Workload work = m_work;
-    placeAlone(work, at);
-    work.layout.chunks = { { chunk({ 0, pieces() }) } };
+    const Workload work(m_work, alone(at, chunk({ 0, pieces() })));
     StageCoster coster(work);
     const StageCoster::Parts parts = coster.parts(work.layout.classes.front(), 0);
     const GpuSpec &gpu = work.gpu(at);
@@ -122,7 +116,7 @@ const ShardBytes &ShardModel::bytes(Pieces of)
 
 ShardBytes ShardModel::counted(const StageChunk &of)
 {
-    m_work.layout.chunks = { { of } };
+    m_turns.at(alone(m_work.layout.classes.front().locations.front(), of));
     const StageStates states = stageStates(m_work, m_ranks);
     const ChunkMemory memory = chunkMemory(m_work, 0).front();
     const double buffers = buffersOf(states), own = states.weights + states.optimizer;
@@ -155,12 +149,11 @@ ShardSeconds ShardModel::seconds(Pieces of, std::size_t kind)
     return sum;
 }
 
-double roomForUnits(const Workload &workload, StageLocation at)
+double roomForUnits(const Requested &asked, StageLocation at)
 {
-    const double device = double(workload.gpu(at).memoryBytes) * workload.plan->heterogeneity.memoryFraction;
-    return std::max(0.0,
-        (device - workload.stack.contextBytes) / workload.stack.fragmentation - workload.stack.workspaceBytes
-            - kRounding);
+    const double device = double(asked.gpu(at).memoryBytes) * asked.plan->heterogeneity.memoryFraction;
+    return std::max(
+        0.0, (device - asked.stack.contextBytes) / asked.stack.fragmentation - asked.stack.workspaceBytes - kRounding);
 }
 
 } // namespace trainyard

@@ -31,8 +31,8 @@ struct ShardSeconds {
 
 class ShardModel {
 public:
-    /// `workload`: of a plan on one GPU, whatever the cluster (jobWorkload). `kinds`: a location of each kind of GPU.
-    ShardModel(Workload workload, const std::vector<StageLocation> &kinds);
+    /// `asked`: by a plan on one GPU, whatever the cluster (jobWorkload). `kinds`: a location of each kind of GPU.
+    ShardModel(const Requested &asked, const std::vector<StageLocation> &kinds);
 
     [[nodiscard]] const ModelSpec &model() const { return m_work.model; }
     /// The embedding, each layer, the head.
@@ -56,8 +56,9 @@ private:
     [[nodiscard]] ShardBytes counted(const StageChunk &chunk);
     void addKind(StageLocation at);
 
-    /// its layout has one chunk: the one that is counted
-    Workload m_work;
+    /// one chunk on one GPU: the one that is counted
+    WorkloadInTurn m_turns;
+    const Workload &m_work = m_turns.now();
     RankSet m_ranks;
     double m_boundary = 0, m_layerTensors = 0;
     /// [layer]: how many layers before it have experts
@@ -68,6 +69,6 @@ private:
 
 /// Of a GPU's memory what is there for units, the rest being for the driver's context, the allocator's reserve and the
 /// workspace of libraries.
-[[nodiscard]] double roomForUnits(const Workload &workload, StageLocation at);
+[[nodiscard]] double roomForUnits(const Requested &asked, StageLocation at);
 
 } // namespace trainyard

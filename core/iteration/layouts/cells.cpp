@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/iteration/layouts/cells.h"
+#include "core/iteration/layouts/cells_internal.h"
 
 #include "core/iteration/cost/stage_coster.h"
 #include "core/iteration/cost/wan/wan_traffic.h"
@@ -110,8 +110,8 @@ void addMembers(std::vector<PipelineClass> &memberClasses, const Alike &of, int 
     }
 }
 
-} // namespace
-
+/// C = s / tf: what one pipeline's share of a node pair takes for a micro-batch's activations, over a forward; of the
+/// slowest boundary between datacenters and the slowest stage. 0 where nothing crosses.
 double wanToForwardRatio(const Workload &workload)
 {
     StageCoster coster(workload);
@@ -120,6 +120,8 @@ double wanToForwardRatio(const Workload &workload)
         ratio = std::max(ratio, ratioOf(workload, pipelines, coster));
     return ratio;
 }
+
+} // namespace
 
 void formCells(Workload &workload, std::optional<int> size)
 {

@@ -3,10 +3,11 @@
 
 #include "core/engine/schedule/traits.h"
 #include "core/iteration/cost/wan/wan_reduce.h"
-#include "core/iteration/layouts/cells.h"
+#include "core/iteration/layouts/cells_internal.h"
 #include "core/iteration/layouts/layers_by_speed.h"
 #include "core/iteration/layouts/search_times.h"
 #include "core/iteration/layouts/shares.h"
+#include "core/iteration/layouts/shares_internal.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
 
@@ -20,12 +21,12 @@ namespace trainyard {
 namespace {
 
 /// Fewer replicas leave more room for stages, so that what can be held is found by halving.
-int mostThatHold(const Workload &workload, int most)
+int mostThatHold(const Requested &asked, int most)
 {
     int holds = 0;
     while (holds < most) {
         const int middle = holds + (most - holds + 1) / 2;
-        if (canHoldAll(searchRoom(workload, middle)))
+        if (canHoldAll(searchRoom(asked, middle)))
             holds = middle;
         else
             most = middle - 1;
@@ -33,9 +34,9 @@ int mostThatHold(const Workload &workload, int most)
     return holds;
 }
 
-void addPipelinesAcross(Placements &out, const Workload &workload, int most)
+void addPipelinesAcross(Placements &out, const Requested &asked, int most)
 {
-    const Plan &plan = *workload.plan;
+    const Plan &plan = *asked.plan;
     const auto addOne = [&](Layout layout) {
         if (layout.data > 0)
             out.found.push_back({ std::move(layout), 0, true });
@@ -43,32 +44,32 @@ void addPipelinesAcross(Placements &out, const Workload &workload, int most)
             out.unplaced = std::move(layout);
     };
     if (!plan.placement.stages.empty())
-        return addOne(placePinned(workload));
-    int data = workload.degrees.data.value_or(mostReplicas(workload));
-    SearchTimes room = searchRoom(workload, std::max(1, data));
+        return addOne(placePinned(asked));
+    int data = asked.degrees.data.value_or(mostReplicas(asked));
+    SearchTimes room = searchRoom(asked, std::max(1, data));
     if (data > 0 && !canHoldAll(room)) {
-        data = workload.degrees.data ? 0 : mostThatHold(workload, data - 1);
-        room = searchRoom(workload, std::max(1, data));
+        data = asked.degrees.data ? 0 : mostThatHold(asked, data - 1);
+        room = searchRoom(asked, std::max(1, data));
     }
     if (data == 0)
-        return addOne(placeNothing(workload, std::max(1, workload.degrees.data.value_or(1))));
+        return addOne(placeNothing(asked, std::max(1, asked.degrees.data.value_or(1))));
     const auto isOpen = [](int stages) { return stages > 0; };
     if (std::ranges::count_if(room.holds, isOpen) == 1) {
         const auto only = std::ranges::find_if(room.holds, isOpen);
-        return addOne(placeBlocks(workload, { { int(only - room.holds.begin()), room.stages } }, data));
+        return addOne(placeBlocks(asked, { { int(only - room.holds.begin()), room.stages } }, data));
     }
-    const SearchTimes times = searchTimes(workload, data);
+    const SearchTimes times = searchTimes(asked, data);
     FoundBlocks found = searchBlocks(times, { .most = most });
     if (found.blocks.empty())
         found = searchBlocks(times, { .sizes = BlockSizes::Any, .most = most });
     for (BoundedBlocks &candidate : found.blocks)
-        out.found.push_back({ placeBlocks(workload, candidate.blocks, data), candidate.seconds, candidate.mayFit });
+        out.found.push_back({ placeBlocks(asked, candidate.blocks, data), candidate.seconds, candidate.mayFit });
 }
 
 /// One pipeline in each datacenter that holds any, by the slowest of them.
-void addWholePipelines(Placements &out, const Workload &workload, int most)
+void addWholePipelines(Placements &out, const Requested &asked, int most)
 {
-    std::vector<Layout> layouts = placeWholePipelines(workload, most);
+    std::vector<Layout> layouts = placeWholePipelines(asked, most);
     if (layouts.front().data == 0) {
         if (out.found.empty() && out.unplaced.unplaced.empty())
             out.unplaced = std::move(layouts.front());
@@ -76,10 +77,10 @@ void addWholePipelines(Placements &out, const Workload &workload, int most)
     }
     SearchTimes times;
     if (layouts.size() > 1 || !out.found.empty())
-        times = searchTimes(workload, 1);
+        times = searchTimes(asked, 1);
     for (Layout &layout : layouts) {
         double bound = 0;
-        times.microBatches = times.fewest = totalMicroBatches(*workload.plan) / layout.data;
+        times.microBatches = times.fewest = totalMicroBatches(*asked.plan) / layout.data;
         for (const PipelineClass &c : layout.classes)
             if (!times.sites.empty())
                 bound =
@@ -90,47 +91,47 @@ void addWholePipelines(Placements &out, const Workload &workload, int most)
 
 /// What replicas in different datacenters have to exchange in an iteration takes that long at least: whole pipelines',
 /// or that of copies of the model whose stages lie apart.
-void addExchanges(Placements &placements, const Workload &workload)
+void addExchanges(Placements &placements, const Requested &asked)
 {
-    Workload scratch = workload;
+    WorkloadInTurn trials(asked);
     for (PlacedLayout &placed : placements.found) {
-        if (placed.layout.mode == PlacementMode::PipelineAcross && workload.degrees.copies == 1)
+        if (placed.layout.mode == PlacementMode::PipelineAcross && asked.degrees.copies == 1)
             continue;
-        scratch.layout = std::move(placed.layout);
-        std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
-        for (const SiteExchange &exchange : siteExchanges(scratch, links))
+        std::vector<WanLinkUse> links(asked.plan->cluster.wanLinks.size());
+        for (const SiteExchange &exchange : siteExchanges(trials.at(std::move(placed.layout)), links))
             placed.bound = std::max(placed.bound, exchange.reduce.value);
-        placed.layout = std::move(scratch.layout);
+        placed.layout = trials.takeLayout();
     }
 }
 
-Placements placed(const Workload &workload, const std::vector<PlacementMode> &modes, int most)
+Placements placed(const Requested &asked, const std::vector<PlacementMode> &modes, int most)
 {
     Placements result;
     for (const PlacementMode mode : modes) {
         if (mode == PlacementMode::PipelineAcross)
-            addPipelinesAcross(result, workload, most);
+            addPipelinesAcross(result, asked, most);
         else
-            addWholePipelines(result, workload, most);
+            addWholePipelines(result, asked, most);
     }
     if (result.found.size() > 1)
-        addExchanges(result, workload);
+        addExchanges(result, asked);
     std::ranges::stable_sort(result.found, {}, [](const PlacedLayout &p) { return std::tuple(!p.mayFit, p.bound); });
     return result;
 }
 
 } // namespace
 
-Placements undealtPlacements(const Workload &workload, int most)
+Placements undealtPlacements(const Requested &asked, int most)
 {
-    return placed(workload, candidateModes(*workload.plan), most);
+    return placed(asked, candidateModes(*asked.plan), most);
 }
 
-void deal(Workload &workload, bool boldly, bool notes)
+Workload dealt(Workload undealt, bool boldly, bool notes)
 {
-    if (sharesOut(*workload.plan))
-        shareOut(workload, boldly, notes);
-    formCells(workload);
+    if (sharesOut(*undealt.plan))
+        shareOut(undealt, boldly, notes);
+    formCells(undealt);
+    return undealt;
 }
 
 double dealtBound(const Workload &workload)
@@ -140,33 +141,33 @@ double dealtBound(const Workload &workload)
     return areLayersWhole ? kRounding * busiestStage(workload) : 0;
 }
 
-Placements placements(const Workload &workload, int most)
+Placements placements(const Requested &asked, int most)
 {
-    Placements result = undealtPlacements(workload, most);
-    const bool isShared = sharesOut(*workload.plan);
-    if (workload.plan->wan.sharing != WanSharing::Temporal && !isShared)
+    Placements result = undealtPlacements(asked, most);
+    const bool isShared = sharesOut(*asked.plan);
+    if (asked.plan->wan.sharing != WanSharing::Temporal && !isShared)
         return result;
-    const bool leavesCellOpen = workload.plan->wan.sharing == WanSharing::Temporal && !workload.plan->wan.cell;
-    Workload scratch = workload;
+    const bool leavesCellOpen = asked.plan->wan.sharing == WanSharing::Temporal && !asked.plan->wan.cell;
+    Workload trial(asked, {});
     const auto dealOne = [&](PlacedLayout &placement, bool boldly) {
-        scratch.layout = std::move(placement.layout);
+        trial.layout = std::move(placement.layout);
         if (isShared)
-            shareOut(scratch, boldly);
-        const auto before = leavesCellOpen ? std::make_shared<const Layout>(scratch.layout) : nullptr;
-        formCells(scratch);
-        placement.withoutCells = scratch.layout.cell.smallest > 0 ? before : nullptr;
+            shareOut(trial, boldly);
+        const auto before = leavesCellOpen ? std::make_shared<const Layout>(trial.layout) : nullptr;
+        formCells(trial);
+        placement.withoutCells = trial.layout.cell.smallest > 0 ? before : nullptr;
         if (isShared) {
-            placement.bound = dealtBound(scratch); // it counted with even shares, as did what fits
+            placement.bound = dealtBound(trial); // it counted with even shares, as did what fits
             placement.mayFit = true;
         }
-        placement.layout = std::move(scratch.layout);
+        placement.layout = std::move(trial.layout);
     };
-    const bool isTwice = dealsTwice(*workload.plan);
+    const bool isTwice = dealsTwice(*asked.plan);
     std::vector<PlacedLayout> cautious;
     for (PlacedLayout &placement : result.found) {
         PlacedLayout other = isTwice ? placement : PlacedLayout {};
         dealOne(placement, true);
-        if (!isTwice || (placement.layout.chunks == other.layout.chunks && !workload.plan->heterogeneity.isLayered()))
+        if (!isTwice || (placement.layout.chunks == other.layout.chunks && !asked.plan->heterogeneity.isLayered()))
             continue;
         dealOne(other, false);
         if (placement.layout.chunks != other.layout.chunks || placement.layout.classes != other.layout.classes)
@@ -178,7 +179,7 @@ Placements placements(const Workload &workload, int most)
     return result;
 }
 
-std::vector<Layout> otherCells(const Workload &workload, const PlacedLayout &placed)
+std::vector<Layout> otherCells(const Requested &asked, const PlacedLayout &placed)
 {
     std::vector<Layout> others;
     if (!placed.withoutCells)
@@ -189,22 +190,25 @@ std::vector<Layout> otherCells(const Workload &workload, const PlacedLayout &pla
     for (int size = 1; size <= most; size *= 2)
         sizes.insert(size);
     sizes.erase(now.reached);
-    Workload scratch = workload;
+    Workload trial(asked, {});
     for (const int size : sizes) {
         if (size < 1 || size > most)
             continue;
-        scratch.layout = *placed.withoutCells;
-        formCells(scratch, size);
-        if (scratch.layout.classes != placed.layout.classes)
-            others.push_back(scratch.layout);
+        trial.layout = *placed.withoutCells;
+        formCells(trial, size);
+        if (trial.layout.classes != placed.layout.classes)
+            others.push_back(trial.layout);
     }
     return others;
 }
 
-Layout place(const Workload &workload, PlacementMode mode)
+Workload place(Requested asked, PlacementMode mode)
 {
-    Placements all = placed(workload, { mode }, 1);
-    return all.found.empty() ? std::move(all.unplaced) : std::move(all.found.front().layout);
+    Placements all = placed(asked, { mode }, 1);
+    Workload workload(
+        std::move(asked), all.found.empty() ? std::move(all.unplaced) : std::move(all.found.front().layout));
+    formCells(workload);
+    return workload;
 }
 
 } // namespace trainyard

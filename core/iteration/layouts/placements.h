@@ -32,20 +32,20 @@ struct Placements {
 
 /// `most`: pipelines across and whole pipelines, each. Where shares are dealt boldly (shares.h) the same, dealt
 /// cautiously, stand behind.
-[[nodiscard]] Placements placements(const Workload &workload, int most = 48);
+[[nodiscard]] Placements placements(const Requested &asked, int most = 48);
 
 /// The same before shares are dealt and cells are formed; bounds are those of even shares, which dealt ones may beat.
-[[nodiscard]] Placements undealtPlacements(const Workload &workload, int most = 48);
+[[nodiscard]] Placements undealtPlacements(const Requested &asked, int most = 48);
 /// The layout with cells of other sizes than it has: powers of two and the two beside its own, at most as many as
 /// pipelines that lie on different nodes.
-[[nodiscard]] std::vector<Layout> otherCells(const Workload &workload, const PlacedLayout &placed);
-/// Does that to the layout of a workload; as shareOut().
-void deal(Workload &workload, bool boldly = true, bool notes = true);
+[[nodiscard]] std::vector<Layout> otherCells(const Requested &asked, const PlacedLayout &placed);
+/// Shares dealt as shareOut() has it and cells formed, of a layout that has neither.
+[[nodiscard]] Workload dealt(Workload undealt, bool boldly = true, bool notes = true);
 /// Seconds that no iteration of a dealt layout is shorter than; 0 where nothing is known.
 [[nodiscard]] double dealtBound(const Workload &workload);
 
-/// The one of the least bound, for one mode (not Auto), without DP-cells; where nothing can be placed, data is 0 and
-/// `unplaced` says why.
-[[nodiscard]] Layout place(const Workload &workload, PlacementMode mode);
+/// The one of the least bound, for one mode (not Auto), shares even and DP-cells formed; where nothing can be placed,
+/// the layout's data is 0 and `unplaced` says why.
+[[nodiscard]] Workload place(Requested asked, PlacementMode mode);
 
 } // namespace trainyard

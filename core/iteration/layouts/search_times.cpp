@@ -38,20 +38,19 @@ std::vector<int> unlikePools(const std::vector<Pool> &pools)
 
 class Bounds {
 public:
-    Bounds(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
-        : m_workload(workload)
-        , m_plan(*workload.plan)
+    Bounds(const Requested &asked, int data, const std::vector<std::array<double, 2>> *usdPerGb)
+        : m_workload(asked, {})
+        , m_plan(*asked.plan)
         , m_schedule(traitsOf(m_plan))
         , m_usdPerGb(usdPerGb)
         , m_data(data)
-        , m_book(workload)
-        , m_parts(poolParts(*workload.plan))
-        , m_times(searchRoom(workload, data))
+        , m_book(asked)
+        , m_parts(poolParts(*asked.plan))
+        , m_times(searchRoom(asked, data))
     {
-        m_workload.layout = {};
         m_workload.layout.data = data;
-        m_workload.layout.chunks = splitLayers(workload.model, workload.degrees.pipeline, workload.degrees.chunks,
-            m_schedule.placement, m_plan.placement.layers);
+        m_workload.layout.chunks = splitLayers(
+            asked.model, asked.degrees.pipeline, asked.degrees.chunks, m_schedule.placement, m_plan.placement.layers);
     }
 
     SearchTimes run()
@@ -269,9 +268,9 @@ private:
 
 } // namespace
 
-SearchTimes searchTimes(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
+SearchTimes searchTimes(const Requested &asked, int data, const std::vector<std::array<double, 2>> *usdPerGb)
 {
-    return Bounds(workload, data, usdPerGb).run();
+    return Bounds(asked, data, usdPerGb).run();
 }
 
 } // namespace trainyard

@@ -10,6 +10,7 @@
 #include "core/iteration/layouts/layered_shares.h"
 #include "core/iteration/layouts/layers_by_speed.h"
 #include "core/iteration/layouts/replica_runs.h"
+#include "core/iteration/layouts/shares_internal.h"
 #include "core/iteration/placement/class_workload.h"
 
 #include <algorithm>

@@ -85,10 +85,10 @@ double optimizerStateBytes(const Workload &workload)
     return master + 8;
 }
 
-double updateTraffic(const Workload &workload)
+double updateTraffic(const Requested &asked)
 {
-    const double inPlace = workload.stack.masterWeights ? 0 : 6; // the 16-bit weight in, for a 32-bit one in and out
-    switch (workload.plan->workload.optimizer) {
+    const double inPlace = asked.stack.masterWeights ? 0 : 6; // the 16-bit weight in, for a 32-bit one in and out
+    switch (asked.plan->workload.optimizer) {
     case Optimizer::Sgd:
         return 14 - inPlace;
     case Optimizer::Adam8bit:
@@ -109,18 +109,18 @@ Seconds galoreTime(const Workload &workload, const GpuSpec &gpu, double paramete
         + parameters * 20 * workload.model.hidden / kRefresh / (kDecompositionShare * gpu.peakFlops(Precision::Fp32)) };
 }
 
-StateRates stateRates(const Workload &workload, StageLocation location)
+StateRates stateRates(const Requested &asked, StageLocation location)
 {
-    const Pool &pool = workload.pool(location);
-    const GpuSpec &gpu = workload.gpu(location);
+    const Pool &pool = asked.pool(location);
+    const GpuSpec &gpu = asked.gpu(location);
     const HostSpec &host = builtinHost();
     const double perNode = std::max(1, pool.gpusPerNode);
     StateRates rates;
-    rates.toHost = rates.toGpu = workload.hostRate(location);
-    rates.cpuAdam = host.adamParametersPerSecond / perNode * 30 / updateTraffic(workload);
+    rates.toHost = rates.toGpu = asked.hostRate(location);
+    rates.cpuAdam = host.adamParametersPerSecond / perNode * 30 / updateTraffic(asked);
     rates.cpuCast = host.adamParametersPerSecond / perNode * host.castsPerAdam;
-    rates.gpuAdam = gpu.memoryGBps * 1e9 * gpu.gemm.memoryFraction / updateTraffic(workload);
-    if (const Ssd *drives = workload.drives(location)) {
+    rates.gpuAdam = gpu.memoryGBps * 1e9 * gpu.gemm.memoryFraction / updateTraffic(asked);
+    if (const Ssd *drives = asked.drives(location)) {
         rates.write = gbytesPerSecond(drives->writeGBps / perNode);
         rates.read = gbytesPerSecond(drives->readGBps / perNode);
     }

@@ -22,7 +22,7 @@ inline constexpr double kMoments8Bit = 2 + 8.0 / 2048;
 /// Adam: 2.
 [[nodiscard]] double galoreMomentElements(const ModelSpec &model, int rank);
 
-[[nodiscard]] StateRates stateRates(const Workload &workload, StageLocation location);
+[[nodiscard]] StateRates stateRates(const Requested &asked, StageLocation location);
 [[nodiscard]] StateBytes stateBytes(const Workload &workload);
 
 /// Gradients leave layer by layer during each backward: the states that take them in are off the GPU, and each rank
@@ -36,7 +36,7 @@ inline constexpr double kMoments8Bit = 2 + 8.0 / 2048;
 
 /// Bytes that an update moves through memory for one parameter: gradient, master weight and moments in; the last and a
 /// 16-bit weight out. Adam 30, with 8-bit moments 18, SGD 14; 6 less where there is no master weight.
-[[nodiscard]] double updateTraffic(const Workload &workload);
+[[nodiscard]] double updateTraffic(const Requested &asked);
 
 /// What shows of the 32-bit gradients of an iteration that are written to the drives during the backward of its last
 /// micro-batch; those of the ones before are summed in host memory (DeepSpeed swaps gradients out at the boundary of an

@@ -10,25 +10,25 @@ namespace trainyard {
 namespace {
 
 /// Rows that a rank's experts get over the mean, of the fullest rank. Experts of limited room are padded to it.
-double fullestRank(const Workload &workload)
+double fullestRank(const Requested &asked)
 {
-    if (!workload.model.isMoe())
+    if (!asked.model.isMoe())
         return 1;
-    const MoeStrategy &moe = workload.plan->moe;
+    const MoeStrategy &moe = asked.plan->moe;
     return moe.capacity().value_or(
-        rankLoads(moe.expertLoads, workload.model.experts, workload.degrees.expert, moe.imbalance, {}).skew);
+        rankLoads(moe.expertLoads, asked.model.experts, asked.degrees.expert, moe.imbalance, {}).skew);
 }
 
 } // namespace
 
-ActivationShape activationShape(const Workload &workload)
+ActivationShape activationShape(const Requested &asked)
 {
-    const Plan &plan = *workload.plan;
-    const Degrees &p = workload.degrees;
+    const Plan &plan = *asked.plan;
+    const Degrees &p = asked.degrees;
     const MemoryStrategy &memory = plan.memory;
     ActivationShape shape { double(plan.workload.sequenceLength), double(plan.workload.microBatch), p.tensor, p.context,
-        p.expert, p.expertTensor, p.isSequenceParallel, memory.recompute, fullestRank(workload),
-        weightBytes(plan.workload.precision), keptInputBytes(plan.workload.precision, workload.stack),
+        p.expert, p.expertTensor, p.isSequenceParallel, memory.recompute, fullestRank(asked),
+        weightBytes(plan.workload.precision), keptInputBytes(plan.workload.precision, asked.stack),
         memory.recomputeNorms, memory.recomputeActivationFunction, 1, memory.recomputeUpProjection,
         memory.recomputeSharedExperts, plan.moe.permute == MoePermute::MemoryEfficient,
         plan.moe.dispatch == MoeDispatch::TensorSliced }; // traffic-aware may take either: there is room for both

@@ -8,7 +8,7 @@
 namespace trainyard {
 
 /// The shape of one micro-batch of a plan on one GPU, with its recomputation.
-[[nodiscard]] ActivationShape activationShape(const Workload &workload);
+[[nodiscard]] ActivationShape activationShape(const Requested &asked);
 
 /// Bytes of a saved activation that is kept in `bits` with two 32-bit figures (scale, offset) a group of 256 elements,
 /// as a share of what it was: bits / (8 e) + 8 / (256 e), e bytes an element (Mesa, arXiv 2111.11124; ActNN,

@@ -23,10 +23,10 @@ void slow(LinkClass &kind, double factor)
 
 class Calibrator {
 public:
-    Calibrator(Workload &workload, const Calibration &factors)
-        : m_work(workload)
+    Calibrator(Requested &inMaking, const Calibration &factors)
+        : m_work(inMaking)
         , m_factors(factors)
-        , m_cluster(workload.plan->cluster)
+        , m_cluster(inMaking.plan->cluster)
         , m_own(std::make_shared<CalibratedHardware>())
     {
         m_own->roundTripMs.resize(m_cluster.wanLinks.size());
@@ -171,7 +171,7 @@ private:
         return true;
     }
 
-    Workload &m_work;
+    Requested &m_work;
     const Calibration &m_factors;
     const Cluster &m_cluster;
     std::shared_ptr<CalibratedHardware> m_own;
@@ -194,12 +194,12 @@ Link calibratedLink(const Link &before, const CalibrationFactor &factor, LinkCla
         &kind };
 }
 
-Link nominalFabric(const Workload &workload, StageLocation location)
+Link nominalFabric(const Requested &asked, StageLocation location)
 {
-    const BytesPerSecond perGpu = gbitsPerSecond(workload.fabricGbps(location));
-    const Datacenter &datacenter = workload.plan->cluster.datacenters[std::size_t(location.datacenter)];
+    const BytesPerSecond perGpu = gbitsPerSecond(asked.fabricGbps(location));
+    const Datacenter &datacenter = asked.plan->cluster.datacenters[std::size_t(location.datacenter)];
     const bool isTcp = datacenter.fabric == FabricKind::Tcp;
-    Link link = isTcp ? tcpLink(perGpu, workload.pool(location).gpusPerNode, builtinNetwork())
+    Link link = isTcp ? tcpLink(perGpu, asked.pool(location).gpusPerNode, builtinNetwork())
                       : fabricLink(perGpu, builtinNetwork());
     // Large messages reach what was measured (not more than this pool's NICs carry); start, steps and ramp stay the
     // class's.
@@ -209,13 +209,13 @@ Link nominalFabric(const Workload &workload, StageLocation location)
     return link;
 }
 
-ExpectedAll<void> applyCalibration(Workload &workload)
+ExpectedAll<void> applyCalibration(Requested &inMaking)
 {
-    const auto factors = calibrationOf(*workload.plan);
+    const auto factors = calibrationOf(*inMaking.plan);
     if (!factors)
         return std::unexpected(factors.error());
     if (!factors->empty())
-        workload.calibrated = Calibrator(workload, *factors).apply();
+        inMaking.calibrated = Calibrator(inMaking, *factors).apply();
     return {};
 }
 

@@ -32,10 +32,10 @@ struct CalibratedHardware {
 [[nodiscard]] Link calibratedLink(const Link &before, const CalibrationFactor &factor, LinkClass &kind);
 
 /// Before calibration: from a GPU of the location to other nodes of its datacenter.
-[[nodiscard]] Link nominalFabric(const Workload &workload, StageLocation location);
+[[nodiscard]] Link nominalFabric(const Requested &asked, StageLocation location);
 
-/// Applies the plan's factors to a workload whose GPUs, stack, rates and transports are resolved. Errors: entries that
-/// cannot be read.
-[[nodiscard]] ExpectedAll<void> applyCalibration(Workload &workload);
+/// For resolve(): applies the plan's factors to a request whose GPUs, stack, rates and transports are known. Errors:
+/// entries that cannot be read.
+[[nodiscard]] ExpectedAll<void> applyCalibration(Requested &inMaking);
 
 } // namespace trainyard

@@ -7,12 +7,10 @@ namespace {
 
 Workload with(const Workload &workload, int microBatch, int tensor)
 {
-    Workload view = workload;
     Plan plan = *workload.plan;
     plan.workload.microBatch = microBatch;
     plan.parallelism.tensor = tensor;
-    view.setPlan(std::make_shared<const Plan>(std::move(plan)));
-    return view;
+    return workload.askedBy(std::make_shared<const Plan>(std::move(plan)));
 }
 
 } // namespace

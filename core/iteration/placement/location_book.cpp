@@ -79,15 +79,15 @@ int PoolLocations::groupsFrom(int group, int gpusPerNode) const
                                 : groupsPerNode - (group - groupsBeside) % groupsPerNode;
 }
 
-LocationBook::LocationBook(const Workload &workload)
-    : m_workload(workload)
+LocationBook::LocationBook(const Requested &asked)
+    : m_asked(asked)
 {
-    const Degrees &degrees = workload.degrees;
+    const Degrees &degrees = asked.degrees;
     std::int64_t held = 0;
-    const std::vector<PoolPart> parts = poolParts(*workload.plan);
+    const std::vector<PoolPart> parts = poolParts(*asked.plan);
     m_pools.reserve(parts.size());
     for (const PoolPart &part : parts) {
-        const int gpusPerNode = std::max(1, workload.pool(part.at).gpusPerNode), tensor = part.tensor;
+        const int gpusPerNode = std::max(1, asked.pool(part.at).gpusPerNode), tensor = part.tensor;
         PoolLocations locations { part, gpusPerNode / tensor, 0, 0, 0, 0, 0 };
         const int gpus = locations.part.gpus, inNode = locations.part.firstGpu % gpusPerNode;
         locations.besideNodes = inNode > 0 ? std::min(gpus, gpusPerNode - inNode) : 0;
@@ -103,7 +103,7 @@ LocationBook::LocationBook(const Workload &workload)
     }
     const bool isEnough = held >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1);
     for (PoolLocations &locations : m_pools) {
-        const int gpusPerNode = workload.pool(locations.part.at).gpusPerNode, tensor = locations.part.tensor;
+        const int gpusPerNode = asked.pool(locations.part.at).gpusPerNode, tensor = locations.part.tensor;
         if (locations.groupsPerNode > 0 || tensor % gpusPerNode != 0 || (isEnough && !locations.part.isPinned))
             continue;
         locations.nodesPerGroup = tensor / gpusPerNode;
@@ -130,7 +130,7 @@ int LocationBook::usableGpus(int datacenter) const
 {
     int gpus = 0;
     for (const PoolLocations &pool : poolsOf(datacenter))
-        gpus += pool.locations * pool.part.tensor * m_workload.degrees.context;
+        gpus += pool.locations * pool.part.tensor * m_asked.degrees.context;
     return gpus;
 }
 
@@ -138,7 +138,7 @@ std::int64_t LocationBook::usableGpus() const
 {
     std::int64_t gpus = 0;
     for (const PoolLocations &pool : m_pools)
-        gpus += std::int64_t(pool.locations) * pool.part.tensor * m_workload.degrees.context;
+        gpus += std::int64_t(pool.locations) * pool.part.tensor * m_asked.degrees.context;
     return gpus;
 }
 
@@ -191,7 +191,7 @@ void LocationBook::addRuns(const Piece &piece, Layout &layout) const
 {
     const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
     const StageLocation at = pool.part.at;
-    const int gpusPerNode = m_workload.pool(at).gpusPerNode, context = m_workload.degrees.context;
+    const int gpusPerNode = m_asked.pool(at).gpusPerNode, context = m_asked.degrees.context;
     const int firstGroup = piece.firstLocation * context, end = firstGroup + piece.replicas * context;
     for (int group = firstGroup; group < end;) { // left-over GPUs of each node interrupt the run
         const int together = std::min(pool.groupsFrom(group, gpusPerNode), end - group);
@@ -204,10 +204,10 @@ void LocationBook::addRuns(const Piece &piece, Layout &layout) const
 
 void LocationBook::makeClasses(Layout &layout) const
 {
-    const Plan &plan = *m_workload.plan;
+    const Plan &plan = *m_asked.plan;
     const int total = totalMicroBatches(plan);
     const int fewest = total / layout.data;
-    const bool dealsEvenly = m_workload.degrees.chunks > 1 || fewest == 0; // then the fullest stands for all
+    const bool dealsEvenly = m_asked.degrees.chunks > 1 || fewest == 0; // then the fullest stands for all
     const int fuller = dealsEvenly ? 0 : total % layout.data; // the first replicas take one micro-batch more
     std::set<int> cuts { 0, fuller };
     for (const Piece &piece : m_pieces)
@@ -218,7 +218,7 @@ void LocationBook::makeClasses(Layout &layout) const
         m_pools.size()); // of each pool in use the first of its datacenter that nothing tells it from
     for (std::size_t i = 0; i < m_pools.size(); ++i) {
         const StageLocation at = m_pools[i].part.at;
-        while (m_pools[i].taken > 0 && !areAlike(m_workload, { at.datacenter, alike[i], at.tensor }, at))
+        while (m_pools[i].taken > 0 && !areAlike(m_asked, { at.datacenter, alike[i], at.tensor }, at))
             ++alike[i];
     }
     // Micro-batches; of each stage datacenter, pool and tensor parallel degree.
@@ -229,7 +229,7 @@ void LocationBook::makeClasses(Layout &layout) const
         const int next = std::next(cut) == cuts.end() ? layout.data : *std::next(cut);
         PipelineClass found { first, next - first,
             dealsEvenly ? (total + layout.data - 1) / layout.data : fewest + (first < fuller),
-            std::vector<StageLocation>(std::size_t(m_workload.degrees.pipeline)) };
+            std::vector<StageLocation>(std::size_t(m_asked.degrees.pipeline)) };
         Key key { found.microBatches, {} };
         key.second.resize(found.locations.size());
         for (const Piece &piece : m_pieces) {
@@ -249,7 +249,7 @@ void LocationBook::makeClasses(Layout &layout) const
 
 std::string LocationBook::idleReason(const PoolLocations &locations, int idle, const Layout &layout) const
 {
-    const Pool &pool = m_workload.pool(locations.part.at);
+    const Pool &pool = m_asked.pool(locations.part.at);
     const int tensor = locations.part.tensor;
     if (!locations.holdsGroups())
         return "a tensor group needs " + std::to_string(tensor) + " GPUs in one node, these nodes have "
@@ -260,8 +260,8 @@ std::string LocationBook::idleReason(const PoolLocations &locations, int idle, c
         return counted(idle, "GPU") + " left here " + (idle == 1 ? "does" : "do") + " not make a tensor group of "
             + std::to_string(tensor);
     const int inDatacenter = usableGpus(locations.part.at.datacenter);
-    const int whole = tensor * m_workload.degrees.context
-        * (layout.mode == PlacementMode::DataAcross ? m_workload.degrees.pipeline : layout.data);
+    const int whole = tensor * m_asked.degrees.context
+        * (layout.mode == PlacementMode::DataAcross ? m_asked.degrees.pipeline : layout.data);
     const char *unit = layout.mode == PlacementMode::DataAcross ? "a pipeline" : "a stage";
     if (inDatacenter < whole)
         return std::string(unit) + " needs " + counted(whole, "GPU") + ", this datacenter has "
@@ -277,9 +277,9 @@ std::string LocationBook::idleReason(const PoolLocations &locations, int idle, c
 /// Why there is room for a stage, and yet no further replica.
 std::string LocationBook::noMoreReplicas(const Layout &layout) const
 {
-    const Plan &plan = *m_workload.plan;
+    const Plan &plan = *m_asked.plan;
     const std::string replicas = std::to_string(layout.data) + (layout.data == 1 ? " replica" : " replicas");
-    if (m_workload.degrees.data)
+    if (m_asked.degrees.data)
         return "the plan asks for " + replicas;
     if (const int micro = totalMicroBatches(plan); layout.data >= micro)
         return "the global batch has " + std::to_string(micro)
@@ -288,9 +288,9 @@ std::string LocationBook::noMoreReplicas(const Layout &layout) const
         return "the pinned placement puts no stage here";
     const std::string more = "one more than " + replicas + " would need ";
     if (layout.mode == PlacementMode::DataAcross)
-        return more + std::to_string(m_workload.degrees.pipeline * m_workload.degrees.gpusOfStage())
+        return more + std::to_string(m_asked.degrees.pipeline * m_asked.degrees.gpusOfStage())
             + " GPUs in one datacenter";
-    return more + std::to_string((layout.data + 1) * m_workload.degrees.gpusOfStage())
+    return more + std::to_string((layout.data + 1) * m_asked.degrees.gpusOfStage())
         + " GPUs per stage in one datacenter";
 }
 
@@ -298,14 +298,14 @@ std::string LocationBook::noMoreReplicas(const Layout &layout) const
 class LocationBook::Reach {
 public:
     explicit Reach(const LocationBook &book)
-        : m_plan(*book.m_workload.plan)
+        : m_plan(*book.m_asked.plan)
         , m_isReached(m_plan.cluster.datacenters.size())
     {
         for (const PoolLocations &pool : book.m_pools)
             if (const int d = pool.part.at.datacenter; pool.taken > 0 && (m_used.empty() || m_used.back() != d)) {
                 m_used.push_back(d);
                 m_isReached[std::size_t(d)] = true;
-                for (const auto &[other, link] : book.m_workload.links.peers(d))
+                for (const auto &[other, link] : book.m_asked.links.peers(d))
                     m_isReached[std::size_t(other)] = true;
             }
     }
@@ -336,7 +336,7 @@ void LocationBook::countIdle(Layout &layout) const
     for (const PoolLocations &locations : m_pools) {
         const StageLocation at = locations.part.at;
         const int total = locations.part.gpus;
-        const int used = locations.taken * locations.part.tensor * m_workload.degrees.context;
+        const int used = locations.taken * locations.part.tensor * m_asked.degrees.context;
         layout.gpusTotal += total;
         layout.gpusUsed += used;
         if (total == used)
@@ -355,8 +355,8 @@ Layout LocationBook::finish(PlacementMode mode, int data) const
     layout.mode = mode;
     layout.data = data;
     if (data > 0) {
-        const Plan &plan = *m_workload.plan;
-        layout.chunks = splitLayers(m_workload.model, m_workload.degrees.pipeline, m_workload.degrees.chunks,
+        const Plan &plan = *m_asked.plan;
+        layout.chunks = splitLayers(m_asked.model, m_asked.degrees.pipeline, m_asked.degrees.chunks,
             traitsOf(plan).placement, plan.placement.layers);
         for (const Piece &piece : m_pieces)
             addRuns(piece, layout);

@@ -32,7 +32,7 @@ struct PoolLocations {
 
 class LocationBook {
 public:
-    explicit LocationBook(const Workload &workload);
+    explicit LocationBook(const Requested &asked);
 
     /// replicas of stages
     [[nodiscard]] int capacity(int datacenter) const;
@@ -62,7 +62,7 @@ private:
     [[nodiscard]] std::string idleReason(const PoolLocations &locations, int idle, const Layout &layout) const;
     [[nodiscard]] std::string noMoreReplicas(const Layout &layout) const;
 
-    const Workload &m_workload;
+    const Requested &m_asked;
     /// not every part has the plan's degree
     bool m_isMixed = false;
     /// in the order of datacenters

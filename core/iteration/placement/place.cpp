@@ -55,7 +55,7 @@ std::string missingLink(const Plan &plan, const std::vector<DatacenterBlock> &bl
     return {};
 }
 
-std::string tooFewGpus(const Workload &workload, const LocationBook &book, int data)
+std::string tooFewGpus(const Requested &workload, const LocationBook &book, int data)
 {
     const Degrees &p = workload.degrees;
     const std::int64_t locations = book.capacity(), usable = book.usableGpus();
@@ -94,7 +94,7 @@ int pipelinesIn(const SearchTimes &room, const std::vector<int> &sites)
 
 } // namespace
 
-Layout placeBlocks(const Workload &workload, const std::vector<DatacenterBlock> &blocks, int data)
+Layout placeBlocks(const Requested &workload, const std::vector<DatacenterBlock> &blocks, int data)
 {
     LocationBook book(workload);
     int stage = 0;
@@ -105,7 +105,7 @@ Layout placeBlocks(const Workload &workload, const std::vector<DatacenterBlock> 
     return book.finish(PlacementMode::PipelineAcross, data);
 }
 
-Layout placePinned(const Workload &workload)
+Layout placePinned(const Requested &workload)
 {
     const Plan &plan = *workload.plan;
     const LocationBook book(workload);
@@ -122,7 +122,7 @@ Layout placePinned(const Workload &workload)
     return placeBlocks(workload, blocks, data);
 }
 
-Layout placeNothing(const Workload &workload, int data)
+Layout placeNothing(const Requested &workload, int data)
 {
     const LocationBook book(workload);
     Layout none = book.finish(PlacementMode::PipelineAcross, 0);
@@ -130,14 +130,14 @@ Layout placeNothing(const Workload &workload, int data)
     return none;
 }
 
-int mostReplicas(const Workload &workload)
+int mostReplicas(const Requested &workload)
 {
     const Plan &plan = *workload.plan;
     return int(
         std::min<std::int64_t>(LocationBook(workload).capacity() / workload.degrees.pipeline, totalMicroBatches(plan)));
 }
 
-SearchTimes searchRoom(const Workload &workload, int data)
+SearchTimes searchRoom(const Requested &workload, int data)
 {
     const Plan &plan = *workload.plan;
     const LocationBook book(workload);
@@ -170,7 +170,7 @@ SearchTimes searchRoom(const Workload &workload, int data)
     return room;
 }
 
-std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
+std::vector<Layout> placeWholePipelines(const Requested &workload, int most)
 {
     const Plan &plan = *workload.plan;
     const SearchTimes room = searchRoom(workload, 1);

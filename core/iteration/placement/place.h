@@ -12,25 +12,25 @@
 namespace trainyard {
 
 /// All replicas of each block's stages in its datacenter. There has to be room for them.
-[[nodiscard]] Layout placeBlocks(const Workload &workload, const std::vector<DatacenterBlock> &blocks, int data);
+[[nodiscard]] Layout placeBlocks(const Requested &asked, const std::vector<DatacenterBlock> &blocks, int data);
 
 /// The blocks that the plan pins. Where they cannot be placed, data is 0 and `unplaced` says why; idle GPUs are counted
 /// with their reason here as everywhere.
-[[nodiscard]] Layout placePinned(const Workload &workload);
+[[nodiscard]] Layout placePinned(const Requested &asked);
 
 /// Data 0, and why that many replicas of stages find no locations.
-[[nodiscard]] Layout placeNothing(const Workload &workload, int data);
+[[nodiscard]] Layout placeNothing(const Requested &asked, int data);
 
 /// What all locations together hold, and all micro-batches feed.
-[[nodiscard]] int mostReplicas(const Workload &workload);
+[[nodiscard]] int mostReplicas(const Requested &asked);
 
 /// Whole pipelines in datacenters that can pass gradients to each other over links, filled one after another; one
 /// layout for each pair of sites to begin with, `most` in all, where there is room for more than the plan asks for. One
 /// with data 0 and the reason where there are locations for none.
-[[nodiscard]] std::vector<Layout> placeWholePipelines(const Workload &workload, int most = 24);
+[[nodiscard]] std::vector<Layout> placeWholePipelines(const Requested &asked, int most = 24);
 
 /// Which datacenter holds how many stages of `data` replicas, and which links lead where: enough for canHoldAll().
-[[nodiscard]] SearchTimes searchRoom(const Workload &workload, int data);
+[[nodiscard]] SearchTimes searchRoom(const Requested &asked, int data);
 
 /// The modes that `placement.mode: auto` has to compare: one where there is only one datacenter or stages are pinned.
 [[nodiscard]] std::vector<PlacementMode> candidateModes(const Plan &plan);

@@ -5,10 +5,10 @@
 
 namespace trainyard {
 
-int domainOf(const Workload &workload, StageLocation location)
+int domainOf(const Requested &asked, StageLocation location)
 {
-    const GpuSpec &gpu = workload.gpu(location);
-    return std::max(workload.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
+    const GpuSpec &gpu = asked.gpu(location);
+    return std::max(asked.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
 }
 
 namespace {
@@ -155,13 +155,13 @@ bool isLikeStageBefore(const Workload &workload, int stage)
         && std::ranges::all_of(workload.layout.classes, isInPlace);
 }
 
-bool areAlike(const Workload &workload, StageLocation a, StageLocation b)
+bool areAlike(const Requested &asked, StageLocation a, StageLocation b)
 {
     if (a == b)
         return true;
-    const Pool &x = workload.pool(a), &y = workload.pool(b);
-    return workload.tensorAt(a) == workload.tensorAt(b) && &workload.gpu(a) == &workload.gpu(b)
-        && x.gpusPerNode == y.gpusPerNode && x.host == y.host && x.ssd == y.ssd;
+    const Pool &x = asked.pool(a), &y = asked.pool(b);
+    return asked.tensorAt(a) == asked.tensorAt(b) && &asked.gpu(a) == &asked.gpu(b) && x.gpusPerNode == y.gpusPerNode
+        && x.host == y.host && x.ssd == y.ssd;
 }
 
 Levels tensorLevels(const Workload &workload)

@@ -45,7 +45,7 @@ struct RankSet {
 };
 
 /// Consecutive GPUs of the location that reach each other without the fabric: a node, a rack of NVLink.
-[[nodiscard]] int domainOf(const Workload &workload, StageLocation location);
+[[nodiscard]] int domainOf(const Requested &asked, StageLocation location);
 /// One stage of one class of pipelines.
 [[nodiscard]] RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int stage);
 /// Of the classes one for each kind of ranks that the stage has: GPU, node size, host and drives, degree of tensor
@@ -57,7 +57,7 @@ struct RankSet {
 /// Such chunks as the stage before has, in the same places: it computes, keeps for a micro-batch and reduces as much.
 [[nodiscard]] bool isLikeStageBefore(const Workload &workload, int stage);
 /// Whether nothing that work, memory or communication sees tells one location from the other; the price may.
-[[nodiscard]] bool areAlike(const Workload &workload, StageLocation a, StageLocation b);
+[[nodiscard]] bool areAlike(const Requested &asked, StageLocation a, StageLocation b);
 /// Nor what their ranks there have to do.
 [[nodiscard]] bool areAlike(const Workload &workload, const PipelineClass &a, const PipelineClass &b, int stage);
 

@@ -154,7 +154,7 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
 
 /// A measured rate above the nominal one is most often that of a whole node, which nccl-tests prints for rings over all
 /// its GPUs.
-void checkMeasuredFabric(const Workload &workload, Errors &errors)
+void checkMeasuredFabric(const Requested &workload, Errors &errors)
 {
     const auto &datacenters = workload.plan->cluster.datacenters;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
@@ -181,94 +181,11 @@ ModelSpec measuredStages(const Plan &plan)
     return model;
 }
 
+struct RequestInMaking : Requested {
+    using Requested::setPlan;
+};
+
 } // namespace
-
-void Workload::setPlan(PlanPtr next)
-{
-    plan = std::move(next);
-    degrees = degreesOf(*plan);
-    source = stageSource(*plan);
-    if (plan->heterogeneity.isLayered()) // a chunk is a layer
-        degrees.chunks = std::max(1, model.layers);
-}
-
-const Pool &Workload::pool(StageLocation location) const
-{
-    return plan->cluster.datacenters[std::size_t(location.datacenter)].pools[std::size_t(location.pool)];
-}
-
-const GpuSpec &Workload::gpu(StageLocation location) const
-{
-    return *gpus[std::size_t(location.datacenter)][std::size_t(location.pool)];
-}
-
-SustainedRates Workload::sustainedRates(StageLocation location) const
-{
-    return sustained.empty() ? SustainedRates {}
-                             : sustained[std::size_t(location.datacenter)][std::size_t(location.pool)];
-}
-
-Degrees Workload::degreesAt(StageLocation location) const
-{
-    Degrees there = degrees;
-    there.tensor = tensorAt(location);
-    there.isSequenceParallel = plan->parallelism.sequenceParallel.value_or(there.tensor > 1);
-    return there;
-}
-
-double Workload::fabricGbps(StageLocation location) const
-{
-    const Datacenter &datacenter = plan->cluster.datacenters[std::size_t(location.datacenter)];
-    return datacenter.fabricGbpsPerGpu.value_or(gpu(location).fabricGbps);
-}
-
-const Ssd *Workload::drives(StageLocation location) const
-{
-    if (calibrated)
-        if (const auto &own = calibrated->drives[std::size_t(location.datacenter)][std::size_t(location.pool)])
-            return &*own;
-    const Pool &at = pool(location);
-    return at.ssd ? &*at.ssd : nullptr;
-}
-
-BytesPerSecond Workload::hostRate(StageLocation location) const
-{
-    if (calibrated)
-        if (const auto &own = calibrated->toHost[std::size_t(location.datacenter)][std::size_t(location.pool)])
-            return *own;
-    const Pool &at = pool(location);
-    return gbytesPerSecond(at.host && at.host->gbytesPerSecondPerGpu > 0
-            ? at.host->gbytesPerSecondPerGpu
-            : gpu(location).pcieGBps * builtinNetwork().pcie.fraction);
-}
-
-double Workload::roundTripMs(int link) const
-{
-    if (calibrated)
-        if (const auto &own = calibrated->roundTripMs[std::size_t(link)])
-            return *own;
-    return trainyard::roundTripMs(plan->cluster.wanLinks[std::size_t(link)]);
-}
-
-double Workload::boundaryBytes(bool backward) const
-{
-    if (!source.measured.empty())
-        return (backward ? source.gradient : source.activation).value;
-    return weightBytes(plan->workload.precision) * plan->workload.microBatch * plan->workload.sequenceLength
-        * model.hidden / degrees.context;
-}
-
-double Workload::gradientBytes() const
-{
-    return source.measured.empty() ? stack.gradientBytes : weightBytes(plan->workload.precision);
-}
-
-Bytes Workload::crossingBytes() const
-{
-    if (degrees.pipeline > 1 || !source.hasLayers)
-        return Bytes { boundaryBytes(false) };
-    return Bytes { totalParameters(model) * gradientBytes() / degrees.tensor };
-}
 
 /// Pools that describe the same GPU share it: who compares pointers sees the same hardware.
 static const GpuSpec *firstEqual(const GpuSpec &gpu, std::vector<const GpuSpec *> &described)
@@ -280,10 +197,10 @@ static const GpuSpec *firstEqual(const GpuSpec &gpu, std::vector<const GpuSpec *
     return &gpu;
 }
 
-ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
+ExpectedAll<Requested> resolve(PlanPtr plan, const Catalogue &catalogue)
 {
     Errors errors = validatePlan(*plan);
-    Workload workload;
+    RequestInMaking workload;
     workload.setPlan(plan);
     workload.links = LinkIndex(plan->cluster);
     std::vector<const GpuSpec *> described;
@@ -345,7 +262,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
     if (!plan->calibration.empty())
         if (auto applied = applyCalibration(workload); !applied)
             return std::unexpected(std::move(applied.error()));
-    return workload;
+    return static_cast<Requested &&>(workload);
 }
 
 bool sharesNames(const Plan &resolved, const Plan &plan)
@@ -359,11 +276,10 @@ bool sharesNames(const Plan &resolved, const Plan &plan)
         && resolved.stack == plan.stack && resolved.cluster == plan.cluster;
 }
 
-Errors resolveAgain(Workload &workload, PlanPtr plan)
+Errors errorsBesideNames(const Requested &asked)
 {
-    Errors errors = validateBesideCluster(*plan);
-    workload.setPlan(std::move(plan));
-    checkParallelism(*workload.plan, workload.model, errors);
+    Errors errors = validateBesideCluster(*asked.plan);
+    checkParallelism(*asked.plan, asked.model, errors);
     return errors;
 }
 

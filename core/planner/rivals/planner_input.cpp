@@ -45,13 +45,13 @@ double chunkSeconds(const ChunkCost &cost)
 }
 
 /// One stage of the whole model on one GPU of the site.
-void standAt(Workload &workload, const Site &site)
+Layout aloneAt(const Site &site, const ModelSpec &model)
 {
-    workload.layout = {};
-    workload.layout.mode = PlacementMode::PipelineAcross;
-    workload.layout.data = 1;
-    workload.layout.classes = { { 0, 1, 1, { { site.datacenter, site.pool } } } };
-    workload.layout.chunks = splitLayers(workload.model, 1, 1);
+    Layout layout;
+    layout.data = 1;
+    layout.classes = { { 0, 1, 1, { { site.datacenter, site.pool } } } };
+    layout.chunks = splitLayers(model, 1, 1);
+    return layout;
 }
 
 LayerFigures figuresAt(const Workload &workload)
@@ -70,7 +70,7 @@ std::vector<int> powersUpTo(int most)
     return powers;
 }
 
-void addKinds(PlannerInput &input, const Workload &base)
+void addKinds(PlannerInput &input, const Requested &base)
 {
     const Plan &plan = *base.plan;
     const auto &datacenters = plan.cluster.datacenters;
@@ -100,18 +100,19 @@ ExpectedAll<void> profile(PlannerInput &input, const Plan &plan, const Catalogue
         kind.figures.assign(input.tensors.size(), std::vector<LayerFigures>(input.microBatches.size()));
     for (std::size_t t = 0; t < input.tensors.size(); ++t) {
         for (std::size_t m = 0; m < input.microBatches.size(); ++m) {
-            auto workload = resolve(
+            auto asked = resolve(
                 std::make_shared<const Plan>(plainPlan(plan, input.tensors[t], input.microBatches[m])), catalogue);
-            if (!workload)
-                return std::unexpected(std::move(workload.error()));
+            if (!asked)
+                return std::unexpected(std::move(asked.error()));
+            WorkloadInTurn turns(*std::move(asked));
             std::vector<bool> isDone(input.kinds.size());
             for (const Site &site : input.sites) {
                 if (isDone[std::size_t(site.kind)]
                     || input.kinds[std::size_t(site.kind)].gpusPerNode < input.tensors[t])
                     continue;
                 isDone[std::size_t(site.kind)] = true;
-                standAt(*workload, site);
-                input.kinds[std::size_t(site.kind)].figures[t][m] = figuresAt(*workload);
+                input.kinds[std::size_t(site.kind)].figures[t][m] =
+                    figuresAt(turns.at(aloneAt(site, turns.asked().model)));
             }
         }
     }
@@ -233,13 +234,13 @@ ExpectedAll<PlannerInput> plannerInputOf(const PlanPtr &plan, const Catalogue &c
     const auto resolved = resolve(std::make_shared<const Plan>(plainPlan(*plan, 1, 1)), catalogue);
     if (!resolved)
         return std::unexpected(resolved.error());
-    Workload workload = *resolved;
-    if (!workload.source.hasLayers || workload.model.isMoe() || !plan->jobs.empty() || plan->jobGrid)
+    const Requested &asked = *resolved;
+    if (!asked.source.hasLayers || asked.model.isMoe() || !plan->jobs.empty() || plan->jobGrid)
         return std::unexpected(
             Errors { { ErrorCode::BadValue, "workload.model", "these planners know dense models, layer by layer, alone",
                 "a dense model without measured stages or jobs" } });
     PlannerInput input;
-    const ModelSpec &model = workload.model;
+    const ModelSpec &model = asked.model;
     input.layers = model.layers;
     input.batch = plan->workload.globalBatch;
     input.layerParameters = trainyard::layerParameters(model, false).total();
@@ -251,7 +252,7 @@ ExpectedAll<PlannerInput> plannerInputOf(const PlanPtr &plan, const Catalogue &c
     input.vocabulary = model.vocab;
     input.boundaryNumbers = input.sequence * input.hidden;
     input.bytesPerNumber = weightBytes(plan->workload.precision);
-    addKinds(input, workload);
+    addKinds(input, asked);
     if (input.sites.empty())
         return std::unexpected(
             Errors { { ErrorCode::BadValue, "cluster.datacenters", "there are no GPUs", "a pool with nodes" } });
@@ -264,7 +265,7 @@ ExpectedAll<PlannerInput> plannerInputOf(const PlanPtr &plan, const Catalogue &c
     input.microBatches = powersUpTo(std::min(kLargestMicroBatch, std::max(1, input.batch)));
     if (auto done = profile(input, *plan, catalogue); !done)
         return std::unexpected(std::move(done.error()));
-    standAt(workload, input.sites.front());
+    const Workload workload(asked, aloneAt(input.sites.front(), asked.model));
     const StageStates states = stageStates(workload, rankSet(workload, workload.layout.classes.front(), 0));
     input.stateBytes = (states.weights + states.gradients + states.optimizer) / totalParameters(model);
     addLinks(input, workload, catalogue);

@@ -60,7 +60,7 @@ struct BatchRunner::Private {
         , keys(of)
     {
         if (auto resolved = resolve(of.base(), with))
-            workload = std::move(*resolved);
+            turns.emplace(std::move(*resolved));
     }
 
     void runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop);
@@ -82,7 +82,7 @@ struct BatchRunner::Private {
     const Catalogue &catalogue;
     EvaluationWorkspace workspace;
     CandidatePlan plans;
-    std::optional<Workload> workload; // of the base's names; the plan is that of the candidate at hand
+    std::optional<WorkloadInTurn> turns; // of the base's names; the plan is that of the candidate at hand
     UniformKeys keys; // of the candidate at hand
     PartTable<std::unique_ptr<UniformFrame>> frames;
     PartTable<UniformTimes> listed;
@@ -129,7 +129,7 @@ void BatchRunner::run(std::span<const Candidate> candidates, std::span<Outcome> 
 
 void BatchRunner::Private::runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop)
 {
-    if (workload && waits(candidate, outcome))
+    if (turns && waits(candidate, outcome))
         return;
     if (const auto evaluation = trainyard::run(space.plan(candidate), Depth::Score, { catalogue, workspace, stop }))
         outcome = outcomeOf(**evaluation);
@@ -141,36 +141,37 @@ bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
     const PlanPtr &plan = plans.of(candidate);
     if (!sharesNames(*space.base(), *plan) || hasJobs(*plan) || plan->bubbleFill.enabled)
         return false;
-    if (!resolveAgain(*workload, plan).empty())
+    const Requested &asked = turns->askedBy(plan);
+    if (!errorsBesideNames(asked).empty())
         return true;
-    const ShardExchange exchange = shardExchange(*plan, workload->stack);
+    const ShardExchange exchange = shardExchange(*plan, asked.stack);
     if (exchange == ShardExchange::ByLayers)
         return false;
     const bool inRuns = exchange == ShardExchange::InRuns;
-    keys.begin(candidate, *workload, inRuns);
+    keys.begin(candidate, turns->now(), inRuns);
     UniformFrame &frame = *frameOf(inRuns);
     if (!frame.isUniform)
         return frame.isRefused;
-    std::swap(workload->layout, frame.layout);
+    turns->at(std::move(frame.layout));
     const bool isTaken = waitsInLane(frame, outcome);
-    std::swap(workload->layout, frame.layout);
+    frame.layout = turns->takeLayout();
     return isTaken;
 }
 
 bool BatchRunner::Private::waitsInLane(const UniformFrame &frame, Outcome &outcome)
 {
-    if (simulatedTasks(*workload) > kMostTasks)
+    if (simulatedTasks(turns->now()) > kMostTasks)
         return true; // which run() refuses
     Waiting &waiting = waitingOf(frame);
     if (!waiting.steps)
         return waiting.isRefused;
     const UniformTimes &taken = timesOf(frame);
-    if (!taken.areShort(*workload, frame))
+    if (!taken.areShort(turns->now(), frame))
         return false;
-    const UniformFill fill = fillOf(frame, plain.work(*workload, frame, recomputesAnything(*workload->plan)));
+    const UniformFill fill = fillOf(frame, plain.work(turns->now(), frame, recomputesAnything(*turns->now().plan)));
     if (!fill.isKnown)
         return false;
-    outcome = { true, fill.fits && isPlainFeasible(*workload), 0, fill.fill, workload->layout.gpusUsed };
+    outcome = { true, fill.fits && isPlainFeasible(turns->now()), 0, fill.fill, turns->now().layout.gpusUsed };
     if (waiting.count == 0)
         open.push_back(&waiting);
     waiting.table.set(waiting.count, *waiting.steps, taken.durations, taken.lags);
@@ -183,11 +184,11 @@ bool BatchRunner::Private::waitsInLane(const UniformFrame &frame, Outcome &outco
 UniformFrame *BatchRunner::Private::frameOf(bool inRuns)
 {
     if (!keys.sharesFrames())
-        return &(ownFrame = uniformFrame(*workload, inRuns));
+        return &(ownFrame = uniformFrame(*turns, inRuns));
     const std::uint64_t number = keys.frame();
     if (const auto *known = frames.find(number))
         return known->get();
-    return frames.add(number, std::make_unique<UniformFrame>(uniformFrame(*workload, inRuns))).get();
+    return frames.add(number, std::make_unique<UniformFrame>(uniformFrame(*turns, inRuns))).get();
 }
 
 const UniformTimes &BatchRunner::Private::timesOf(const UniformFrame &frame)
@@ -196,17 +197,17 @@ const UniformTimes &BatchRunner::Private::timesOf(const UniformFrame &frame)
     if (number != 0)
         if (const UniformTimes *known = listed.find(number))
             return *known;
-    uniformTimes(*workload, frame, times);
+    uniformTimes(turns->now(), frame, times);
     return number != 0 ? listed.add(number, times.listed()) : times;
 }
 
 UniformFill BatchRunner::Private::fillOf(const UniformFrame &frame, const PlainWork &work)
 {
     if (!keys.sharesFills())
-        return memory.fill(*workload, frame, work);
+        return memory.fill(turns->now(), frame, work);
     const std::uint64_t number = keys.memory(work);
     const UniformFill *known = fills.find(number);
-    return known ? *known : fills.add(number, memory.fill(*workload, frame, work));
+    return known ? *known : fills.add(number, memory.fill(turns->now(), frame, work));
 }
 
 BatchRunner::Private::Waiting &BatchRunner::Private::waitingOf(const UniformFrame &frame)
@@ -219,7 +220,7 @@ BatchRunner::Private::Waiting &BatchRunner::Private::waitingOf(const UniformFram
     if (const auto *known = topologies.find(number))
         return **known;
     auto made = std::make_unique<Waiting>();
-    auto [ofFrame, isRefused] = plain.topology(*workload, frame);
+    auto [ofFrame, isRefused] = plain.topology(turns->now(), frame);
     made->steps = std::move(ofFrame);
     made->isRefused = isRefused;
     if (made->steps) {

@@ -130,9 +130,9 @@ struct TimePart {
 [[nodiscard]] ShapePart shapePart(
     const Plan &plan, const Errors &errors, std::shared_ptr<const StackSpec> stack, Reasons &reasons);
 /// Workloads from here on have a plan that has no fault of batch or shape. Without a layout.
-[[nodiscard]] PlacesPart placesPart(Workload &workload, Reasons &reasons);
+[[nodiscard]] PlacesPart placesPart(WorkloadInTurn &turns, Reasons &reasons);
 /// With the layout of the places; fills in its chunks.
-[[nodiscard]] OrderPart orderPart(Workload &workload, Reasons &reasons);
+[[nodiscard]] OrderPart orderPart(WorkloadInTurn &turns, const Layout &at, Reasons &reasons);
 [[nodiscard]] WalkPart walkPart(
     const OrderPart &order, int microBatches, bool isRecomputing, bool recomputesLast, Reasons &reasons);
 /// So many micro-batches are walked instead; more hold no more.

@@ -70,10 +70,9 @@ struct Scorer::Private {
     Score placed(const Candidate &candidate, const ShapePart &shape, const BatchPart &batch)
     {
         const auto &order = orders.of({ axes.key(Part::Order, candidate), 0 }, [&] {
-            Workload &workload = *bench.of(candidate);
-            workload.layout = placesOf(candidate, batch, false).value.layout;
+            const Layout &layout = placesOf(candidate, batch, false).value.layout;
             laid = {};
-            return orderPart(workload, reasons);
+            return orderPart(*bench.of(candidate), layout, reasons);
         });
         if (order.value.wrong)
             return refused(order.value.wrong);
@@ -96,13 +95,14 @@ struct Scorer::Private {
     {
         const std::uint64_t ground = both(groundOf(candidate, at), order.id);
         const auto workload = [&]() -> const Workload & {
-            Workload &made = *bench.of(candidate);
-            if (made.layout.classes.empty() || laid != std::pair(&at, &order.value)) { // empty: of other names
-                made.layout = at.layout;
-                made.layout.chunks = order.value.chunks;
+            WorkloadInTurn &turns = *bench.of(candidate);
+            if (turns.now().layout.classes.empty() || laid != std::pair(&at, &order.value)) { // empty: of other names
+                Layout layout = at.layout;
+                layout.chunks = order.value.chunks;
+                turns.at(std::move(layout));
                 laid = { &at, &order.value };
             }
-            return made;
+            return turns.now();
         };
         const auto make = [&](auto part) {
             const Workload &of = workload();

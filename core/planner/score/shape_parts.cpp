@@ -51,10 +51,10 @@ ShapePart shapePart(const Plan &plan, const Errors &errors, std::shared_ptr<cons
     return part;
 }
 
-PlacesPart placesPart(Workload &workload, Reasons &reasons)
+PlacesPart placesPart(WorkloadInTurn &turns, Reasons &reasons)
 {
     PlacesPart part;
-    Placements open = placements(workload, 2);
+    Placements open = placements(turns.asked(), 2);
     if (open.found.empty()) {
         part.wrong = reasons.of(open.unplaced.unplaced.empty() ? "it cannot be placed" : open.unplaced.unplaced);
         return part;
@@ -62,7 +62,7 @@ PlacesPart placesPart(Workload &workload, Reasons &reasons)
     part.layout = std::move(open.found.front().layout);
     part.isAlone = open.found.size() == 1 && part.layout.mode == PlacementMode::PipelineAcross
         && std::ranges::all_of(part.layout.classes, [](const PipelineClass &c) { return c.cellMembers == 1; });
-    workload.layout = part.layout;
+    const Workload &workload = turns.at(part.layout);
     if (!hasRunnableShape(workload))
         part.wrong = reasons.of(everyReplicaHasWork(workload) ? "experts do not divide the ranks of a stage"
                                                               : "replicas are left without a micro-batch");
@@ -77,11 +77,12 @@ PlacesPart placesPart(Workload &workload, Reasons &reasons)
     return part;
 }
 
-OrderPart orderPart(Workload &workload, Reasons &reasons)
+OrderPart orderPart(WorkloadInTurn &turns, const Layout &at, Reasons &reasons)
 {
     OrderPart part;
-    const ScheduleTraits &schedule = traitsOf(*workload.plan);
-    const Degrees &degrees = workload.degrees;
+    const Requested &asked = turns.asked();
+    const ScheduleTraits &schedule = traitsOf(*asked.plan);
+    const Degrees &degrees = asked.degrees;
     part.schedule = &schedule;
     part.isShared = !schedule.isSliced() && schedule.room != RoomUse::RunTime;
     if (auto chunks = checkChunks(schedule, schedule.isSliced() ? 1 : degrees.programChunks()); !chunks)
@@ -93,9 +94,11 @@ OrderPart orderPart(Workload &workload, Reasons &reasons)
         return part;
     part.wrongCount = reasons.of(std::string("the micro-batches of a pipeline do not suit ") + schedule.label
         + ", which " + schedule.microBatches.why);
-    part.chunks = splitLayers(
-        workload.model, degrees.pipeline, degrees.chunks, schedule.placement, workload.plan->placement.layers);
-    workload.layout.chunks = part.chunks;
+    part.chunks =
+        splitLayers(asked.model, degrees.pipeline, degrees.chunks, schedule.placement, asked.plan->placement.layers);
+    Layout layout = at;
+    layout.chunks = part.chunks;
+    const Workload &workload = turns.at(std::move(layout));
     for (int stage = 0; stage < degrees.pipeline; ++stage) {
         if (stage == 0 || !isLikeStageBefore(workload, stage))
             part.firstOfKind.push_back(stage);

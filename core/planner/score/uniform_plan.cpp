@@ -44,11 +44,11 @@ std::vector<std::string> UniformFrame::ignoredKeys()
 
 namespace {
 
-bool mayBePlain(const Workload &workload)
+bool mayBePlain(const Requested &asked)
 {
-    const Plan &plan = *workload.plan;
-    return workload.source.hasLayers && workload.source.hasMemory && workload.source.measured.empty()
-        && workload.source.inFlight.empty() && !workload.calibrated
+    const Plan &plan = *asked.plan;
+    return asked.source.hasLayers && asked.source.hasMemory && asked.source.measured.empty()
+        && asked.source.inFlight.empty() && !asked.calibrated
         && std::ranges::none_of(neverPlain(), [&](const auto &isNot) { return isNot(plan); });
 }
 
@@ -155,12 +155,12 @@ ScheduleShape uniformShape(const Workload &workload, int microBatches)
     return { workload.degrees.pipeline, microBatches, workload.degrees.programChunks(), {} };
 }
 
-UniformFrame uniformFrame(Workload &workload, bool inRuns)
+UniformFrame uniformFrame(WorkloadInTurn &turns, bool inRuns)
 {
     UniformFrame frame;
-    if (!mayBePlain(workload))
+    if (!mayBePlain(turns.asked()))
         return frame;
-    Placements placed = placements(workload);
+    Placements placed = placements(turns.asked());
     frame.isRefused = placed.found.empty();
     if (placed.found.size() != 1 || !areInOnePlace(placed.found.front().layout))
         return frame;
@@ -169,7 +169,7 @@ UniformFrame uniformFrame(Workload &workload, bool inRuns)
         frame.microBatches.push_back(pipelines.microBatches);
     if (inRuns && frame.microBatches.size() > 1) // the runs of a stage are those of one program
         return frame;
-    std::swap(frame.layout, workload.layout);
+    const Workload &workload = turns.at(std::move(frame.layout));
     std::optional<Program> program;
     if (inRuns) {
         auto made = programOf(workload, uniformShape(workload, frame.microBatches.front()));
@@ -181,7 +181,7 @@ UniformFrame uniformFrame(Workload &workload, bool inRuns)
         frame.isUniform = findKinds(frame, workload, inRuns ? &*program : nullptr) && findBoundaries(frame, workload);
         frame.familyPrint = familyPrint(frame, workload);
     }
-    std::swap(frame.layout, workload.layout);
+    frame.layout = turns.takeLayout();
     return frame;
 }
 

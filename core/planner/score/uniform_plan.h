@@ -50,7 +50,7 @@ struct UniformFrame {
 };
 
 /// Places the plan of a resolved workload, whose layout it leaves as it is. `inRuns`: shards are exchanged so.
-[[nodiscard]] UniformFrame uniformFrame(Workload &workload, bool inRuns);
+[[nodiscard]] UniformFrame uniformFrame(WorkloadInTurn &turns, bool inRuns);
 /// The program's shape.
 [[nodiscard]] ScheduleShape uniformShape(const Workload &workload, int microBatches);
 

@@ -42,14 +42,14 @@ std::int64_t tasksOf(const Workload &workload)
 }
 
 /// The bound of the only placement, which placements() does not give.
-double boundOfOne(const Workload &workload, const Layout &layout)
+double boundOfOne(const Requested &asked, const Layout &layout)
 {
     if (layout.classes.empty())
         return 0;
     const bool isAcross = layout.mode == PlacementMode::PipelineAcross;
-    SearchTimes times = searchTimes(workload, isAcross ? layout.data : 1);
+    SearchTimes times = searchTimes(asked, isAcross ? layout.data : 1);
     if (!isAcross)
-        times.microBatches = times.fewest = totalMicroBatches(*workload.plan) / layout.data;
+        times.microBatches = times.fewest = totalMicroBatches(*asked.plan) / layout.data;
     double bound = 0;
     for (const PipelineClass &pipelines : layout.classes)
         bound = std::max(bound, boundBlocks(times, blocksOf(pipelines)).seconds);
@@ -57,14 +57,14 @@ double boundOfOne(const Workload &workload, const Layout &layout)
 }
 
 /// Of even shares.
-double leastTime(const Workload &workload, const Placements &open)
+double leastTime(const Requested &asked, const Placements &open)
 {
     // Of pipelines across with one mode open those of the least bounds are listed; the engine takes them from the same
     // list.
     double least = std::numeric_limits<double>::infinity();
     for (const PlacedLayout &placed : open.found)
         least = std::min(least, placed.bound);
-    return open.found.size() == 1 ? boundOfOne(workload, open.found.front().layout) : least;
+    return open.found.size() == 1 ? boundOfOne(asked, open.found.front().layout) : least;
 }
 
 /// What one micro-batch keeps between its last forward and its first gradient on a stage, whatever the schedule.
@@ -101,22 +101,22 @@ double leastFillOf(const Workload &workload)
 
 /// Of the placements, where they are few enough to look at each, the least that any of them takes and fills, and the
 /// first as it is dealt. Those that are dealt boldly may be dealt cautiously, too.
-Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &open)
+Layout lookAtEach(UntabledScore &score, const Requested &asked, const Placements &open)
 {
     Layout first;
-    const Plan &plan = *workload.plan;
+    const Plan &plan = *asked.plan;
     const bool isShared = sharesOut(plan), isTwice = dealsTwice(plan), estimatesAreCautious = offloadFreesShares(plan);
     double seconds = std::numeric_limits<double>::infinity(), fill = seconds;
-    const auto look = [&] {
+    Workload workload(asked, {});
+    const auto look = [&](const Layout &undealt, bool isBold) {
+        workload = dealt({ std::move(workload), undealt }, isBold, false);
         score.tasks += tasksOf(workload);
         if (isShared)
             seconds = std::min(seconds, dealtBound(workload));
         fill = std::min(fill, workload.source.hasMemory ? leastFillOf(workload) : 0);
     };
     for (const PlacedLayout &placed : open.found) {
-        workload.layout = placed.layout;
-        deal(workload, true, false);
-        look();
+        look(placed.layout, true);
         const bool isBold =
             workload.layout.chunks != placed.layout.chunks || (isTwice && plan.heterogeneity.isLayered());
         const bool isFirst = &placed == &open.found.front();
@@ -124,9 +124,7 @@ Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &op
             first = std::move(workload.layout);
         if (!isBold)
             continue;
-        workload.layout = placed.layout;
-        deal(workload, false, false);
-        look();
+        look(placed.layout, false);
         if (isFirst && estimatesAreCautious)
             first = std::move(workload.layout);
     }
@@ -136,10 +134,13 @@ Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &op
 }
 
 /// How many replicas there are says whether each has work and experts find ranks.
-bool hasNoShape(Workload &workload, const Placements &open)
+bool hasNoShape(const Requested &asked, const Placements &open)
 {
+    WorkloadInTurn turns(asked);
     return std::ranges::none_of(open.found, [&](const PlacedLayout &placed) {
-        workload.layout.data = placed.layout.data;
+        Layout layout;
+        layout.data = placed.layout.data;
+        const Workload &workload = turns.at(std::move(layout));
         return everyReplicaHasWork(workload) && expertsDivideRanks(workload);
     });
 }
@@ -152,42 +153,42 @@ UntabledScore untabledScore(const PlanPtr &plan, const Catalogue &catalogue)
     if (hasJobs(*plan) || plan->jobGrid)
         return score;
     score.tasks = kTasksOfPlan;
-    auto workload = resolve(plan, catalogue);
-    if (!workload) {
-        score.wrong = workload.error().front().where + ": " + workload.error().front().what;
+    auto asked = resolve(plan, catalogue);
+    if (!asked) {
+        score.wrong = asked.error().front().where + ": " + asked.error().front().what;
         return score;
     }
-    if (refusesSharding(*plan, workload->stack)) {
+    if (refusesSharding(*plan, asked->stack)) {
         score.wrong = "the stack does not shard gradients in a pipeline";
         return score;
     }
-    const Placements open = undealtPlacements(*workload);
+    const Placements open = undealtPlacements(*asked);
     score.tasks += kTasksOfPlacement * std::int64_t(open.found.size());
     if (open.found.empty()) {
         score.wrong = open.unplaced.unplaced.empty() ? "it cannot be placed" : open.unplaced.unplaced;
         return score;
     }
-    if (hasNoShape(*workload, open)) {
+    if (hasNoShape(*asked, open)) {
         score.wrong = "replicas get no micro-batch, or experts' ranks do not divide";
         return score;
     }
     Layout first;
     if (open.found.size() <= kMostFilled)
-        first = lookAtEach(score, *workload, open);
+        first = lookAtEach(score, *asked, open);
     if (score.leastFill > 1)
         return score;
     if (!sharesOut(*plan))
-        score.leastSeconds = leastTime(*workload, open);
-    if (traitsOf(*plan).pairs && workload->model.isMoe())
+        score.leastSeconds = leastTime(*asked, open);
+    if (traitsOf(*plan).pairs && asked->model.isMoe())
         score.leastSeconds = 0; // pairs hide more of what experts exchange than the placement's bounds know
     score.gpusUsed = open.found.front().layout.gpusUsed;
     const bool isDealt = first.data > 0;
-    workload->layout = isDealt ? std::move(first) : open.found.front().layout;
+    Workload workload(*std::move(asked), isDealt ? std::move(first) : open.found.front().layout);
     if (!isDealt) {
-        deal(*workload, true, false);
-        score.tasks += tasksOf(*workload);
+        workload = dealt(std::move(workload), true, false);
+        score.tasks += tasksOf(workload);
     }
-    score.estimate = estimatedSeconds(*workload);
+    score.estimate = estimatedSeconds(workload);
     return score;
 }
 

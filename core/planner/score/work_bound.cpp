@@ -78,24 +78,25 @@ std::vector<WorkBound::Groups> WorkBound::groupsOf(const PlanPtr &plan) const
     whole->placement = {};
     // Gathers beside computing slow it, by more or less as replicas share the parameters.
     whole->parallelism.zeroStage = std::min(whole->parallelism.zeroStage, 1);
-    auto workload = resolve(whole, m_catalogue);
-    if (!workload || workload->model.isMoe() || traitsOf(*plan).isSliced())
+    auto asked = resolve(whole, m_catalogue);
+    if (!asked || asked->model.isMoe() || traitsOf(*plan).isSliced())
         return all;
+    WorkloadInTurn turns(*std::move(asked));
+    const Workload &workload = turns.now();
     for (const PoolPart &part : poolParts(*plan)) {
-        const int groups = part.gpus / std::max(1, part.tensor * workload->degrees.context);
+        const int groups = part.gpus / std::max(1, part.tensor * workload.degrees.context);
         if (groups == 0)
             continue;
-        workload->layout = {};
-        workload->layout.mode = PlacementMode::PipelineAcross;
-        workload->layout.data = 1;
+        Layout layout;
+        layout.data = 1;
         // What is done once an iteration is shared by as many as there are.
-        workload->layout.classes = { { 0, 1, totalMicroBatches(*plan), { part.at } } };
-        workload->layout.chunks = splitLayers(workload->model, 1, 1);
-        StageCoster coster(*workload);
-        const StageCoster::Layers layers = coster.layers(workload->layout.classes.front(), 0);
-        all.push_back({ part.at.datacenter, groups, workload->model.layers * layers.dense.computing().value,
+        layout.classes = { { 0, 1, totalMicroBatches(*plan), { part.at } } };
+        layout.chunks = splitLayers(workload.model, 1, 1);
+        StageCoster coster(turns.at(std::move(layout)));
+        const StageCoster::Layers layers = coster.layers(workload.layout.classes.front(), 0);
+        all.push_back({ part.at.datacenter, groups, workload.model.layers * layers.dense.computing().value,
             layers.embedding.computing().value, layers.head.computing().value,
-            part.tensor * workload->degrees.context });
+            part.tensor * workload.degrees.context });
         if (!(all.back().layers > 0))
             return {};
     }

@@ -17,34 +17,34 @@ bool isSimple(const Plan &plan)
         && memory.parameterOffload == ParameterOffload::None && !plan.bubbleFill.enabled;
 }
 
-Workload *ScoreBench::of(const Candidate &candidate)
+WorkloadInTurn *ScoreBench::of(const Candidate &candidate)
 {
     const std::uint64_t rest = m_axes.key(Part::Rest, candidate);
-    if (m_workload && m_rest == rest) {
+    if (m_turns && m_rest == rest) {
         if (m_now != candidate)
-            m_workload->setPlan(m_plans.of(candidate));
+            m_turns->askedBy(m_plans.of(candidate));
         m_now = candidate;
-        return &*m_workload;
+        return &*m_turns;
     }
-    m_workload.reset();
+    m_turns.reset();
     m_names = std::make_shared<const Plan>(*m_plans.of(m_axes.representative(Part::Rest, candidate)));
     auto made = resolve(m_names, m_catalogue);
     if (!made)
         return nullptr;
-    m_workload = std::move(*made);
-    m_stack = std::make_shared<const StackSpec>(m_workload->stack);
-    m_workload->setPlan(m_plans.of(candidate));
+    m_turns.emplace(std::move(*made));
+    m_stack = std::make_shared<const StackSpec>(m_turns->asked().stack);
+    m_turns->askedBy(m_plans.of(candidate));
     m_rest = rest;
     m_now = candidate;
-    return &*m_workload;
+    return &*m_turns;
 }
 
 Errors ScoreBench::errorsOf(const Candidate &candidate)
 {
-    Workload *const workload = of(candidate);
+    const WorkloadInTurn *const turns = of(candidate);
     const PlanPtr &plan = m_plans.of(candidate);
-    if (workload && sharesNames(*m_names, *plan))
-        return resolveAgain(*workload, plan);
+    if (turns && sharesNames(*m_names, *plan))
+        return errorsBesideNames(turns->asked());
     m_now.clear();
     const auto resolved = resolve(plan, m_catalogue);
     return resolved ? Errors {} : resolved.error();

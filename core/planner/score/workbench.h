@@ -27,9 +27,9 @@ public:
 
     /// All that resolve() says of it.
     [[nodiscard]] Errors errorsOf(const Candidate &candidate);
-    /// Without its checks. Valid until the next call; nullptr where a name cannot be resolved. Its layout is what the
-    /// last one left there.
-    [[nodiscard]] Workload *of(const Candidate &candidate);
+    /// Without its checks. Valid until the next call; nullptr where a name cannot be resolved. It lies where the last
+    /// one of the same names was laid.
+    [[nodiscard]] WorkloadInTurn *of(const Candidate &candidate);
     /// Of the names of the last workload.
     [[nodiscard]] const std::shared_ptr<const StackSpec> &stack() const { return m_stack; }
     /// The plan alone, until the next call.
@@ -39,7 +39,7 @@ private:
     const Catalogue &m_catalogue;
     const ScoreAxes &m_axes;
     CandidatePlan m_plans;
-    std::optional<Workload> m_workload;
+    std::optional<WorkloadInTurn> m_turns;
     std::shared_ptr<const StackSpec> m_stack;
     /// of the workload
     PlanPtr m_names;

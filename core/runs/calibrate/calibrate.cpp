@@ -173,15 +173,14 @@ Expected<CalibrationProposal> calibrate(
 {
     Plan bare = *evaluation.plan;
     bare.calibration.clear();
-    auto workload = resolve(std::make_shared<const Plan>(std::move(bare)), catalogue);
-    if (!workload)
-        return std::unexpected(workload.error().front());
-    workload->layout = evaluation.layout;
-    if (workload->layout.classes.empty())
+    auto asked = resolve(std::make_shared<const Plan>(std::move(bare)), catalogue);
+    if (!asked)
+        return std::unexpected(asked.error().front());
+    if (evaluation.layout.classes.empty())
         return std::unexpected(Error { ErrorCode::BadValue, "plan",
             "it has no iteration that a run could be compared with", "a plan that is placed" });
     CalibrationCase of { .run = run,
-        .workload = *std::move(workload),
+        .workload = { *std::move(asked), evaluation.layout },
         .map = RankMap(*evaluation.plan, evaluation.layout,
             options.order.value_or(reportedJob(*run.recording).order.value_or(RankOrder::DataBeforePipeline))),
         .fitted = {},

@@ -43,7 +43,7 @@ struct PlannedGpu {
 /// All factors of one type of GPU.
 class ProbeFits {
 public:
-    ProbeFits(const Recording &recording, const Workload &workload, PlannedGpu planned)
+    ProbeFits(const Recording &recording, const Requested &workload, PlannedGpu planned)
         : m_recording(recording)
         , m_work(workload)
         , m_planned(std::move(planned))
@@ -313,7 +313,7 @@ private:
     }
 
     const Recording &m_recording;
-    const Workload &m_work;
+    const Requested &m_work;
     PlannedGpu m_planned;
     const GpuSpec &m_gpu;
     Kernels m_kernels;
@@ -330,7 +330,7 @@ std::vector<std::string> probedNames(const Recording &recording)
     return names;
 }
 
-std::vector<PlannedGpu> plannedGpus(const Workload &workload)
+std::vector<PlannedGpu> plannedGpus(const Requested &workload)
 {
     std::vector<PlannedGpu> planned;
     for (std::size_t d = 0; d < workload.gpus.size(); ++d)

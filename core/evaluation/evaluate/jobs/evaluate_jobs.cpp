@@ -74,9 +74,7 @@ Feasibility feasibilityOf(const JobWorkloads &jobs)
 
 void addJobConfidence(Evaluation &evaluation, const JobWorkloads &jobs, const Catalogue &catalogue)
 {
-    Workload cluster = *jobs.cluster;
-    cluster.layout = evaluation.layout;
-    addConfidence(evaluation.metrics, cluster, catalogue);
+    addConfidence(evaluation.metrics, Workload(*jobs.cluster, evaluation.layout), catalogue);
     const auto runs = [](const JobWorkload &job) { return !job.job.paused && job.why.empty(); };
     const auto running = std::ranges::count_if(jobs.jobs, runs);
     const auto measured =

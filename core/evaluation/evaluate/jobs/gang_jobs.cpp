@@ -191,12 +191,12 @@ private:
     /// On whichever node it is most: counted where none says what it has, too.
     [[nodiscard]] std::int64_t hostBytesOf(const Evaluation &judged) const
     {
-        auto workload = resolve(judged.plan, m_context.catalogue);
-        if (!workload || !judged.metrics.memory)
+        auto asked = resolve(judged.plan, m_context.catalogue);
+        if (!asked || !judged.metrics.memory)
             return 0;
-        workload->layout = judged.layout;
+        const Workload workload(*std::move(asked), judged.layout);
         double most = 0;
-        for (const HostMemory &node : hostMemory(*workload, judged.metrics.memory->perStage))
+        for (const HostMemory &node : hostMemory(workload, judged.metrics.memory->perStage))
             most = std::max(most, node.total());
         return wholeBytes(most);
     }

@@ -11,19 +11,16 @@ namespace trainyard {
 namespace {
 
 /// GPUs, networks and layout, with what the plan says of filling: no model of a job is read.
-Workload viewOf(const Evaluation &evaluation, const Workload &cluster)
+Workload viewOf(const Evaluation &evaluation, const Requested &cluster)
 {
-    Workload view = cluster;
     auto plan = std::make_shared<Plan>(*cluster.plan);
     plan->bubbleFill = evaluation.plan->bubbleFill;
-    view.setPlan(std::move(plan));
-    view.layout = evaluation.layout;
-    return view;
+    return { cluster.askedBy(std::move(plan)), evaluation.layout };
 }
 
 } // namespace
 
-ExpectedAll<void> addJobFill(Evaluation &evaluation, const Workload &cluster, const RunContext &context)
+ExpectedAll<void> addJobFill(Evaluation &evaluation, const Requested &cluster, const RunContext &context)
 {
     const Plan &plan = *evaluation.plan;
     Metrics &metrics = evaluation.metrics;

@@ -12,6 +12,6 @@ namespace trainyard {
 /// GPU), the memory of each GPU (none: nothing is counted) and the metrics of jobs. Adds tracks of prefill,
 /// Metrics::bubbleFill and gpuUtilizationWithFill, and problems where nothing can be served. Nothing where the plan
 /// asks for none. Errors: those of resolveBubbleService; Cancelled.
-[[nodiscard]] ExpectedAll<void> addJobFill(Evaluation &evaluation, const Workload &cluster, const RunContext &context);
+[[nodiscard]] ExpectedAll<void> addJobFill(Evaluation &evaluation, const Requested &cluster, const RunContext &context);
 
 } // namespace trainyard

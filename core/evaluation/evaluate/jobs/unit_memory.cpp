@@ -60,7 +60,7 @@ int unitOf(std::size_t units, WorkKind kind, int shard)
 
 StageMemory memoryOfUnits(const JobWorkloads &jobs, int gpu, double bytes, const UnitOfJob &largest)
 {
-    const Workload &cluster = *jobs.cluster;
+    const Requested &cluster = *jobs.cluster;
     const StackSpec &stack = cluster.stack;
     StageMemory memory;
     memory.stage = gpu;

@@ -276,8 +276,7 @@ private:
         }
         Plan whole = m_plan;
         whole.wan.gradientBits.reset();
-        Workload uncompressed = m_work;
-        uncompressed.setPlan(std::make_shared<const Plan>(std::move(whole)));
+        const Workload uncompressed = m_work.askedBy(std::make_shared<const Plan>(std::move(whole)));
         const SiteExchange with = slowest(siteExchanges()), without = slowest(siteExchanges(uncompressed));
         const Seconds transfer = with.reduce - with.recode, before = without.reduce;
         if (with.recode.value <= 0)

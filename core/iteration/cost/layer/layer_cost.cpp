@@ -233,13 +233,13 @@ double attentionSpeed(const Workload &workload, const LayerSite &site)
     return workload.stack.kernelEfficiency * site.sustained.attention;
 }
 
-Link locationFabric(const Workload &workload, StageLocation location)
+Link locationFabric(const Requested &asked, StageLocation location)
 {
-    if (workload.calibrated)
-        if (const Link own = workload.calibrated->fabric[std::size_t(location.datacenter)][std::size_t(location.pool)];
+    if (asked.calibrated)
+        if (const Link own = asked.calibrated->fabric[std::size_t(location.datacenter)][std::size_t(location.pool)];
             own.kind)
             return own;
-    return nominalFabric(workload, location);
+    return nominalFabric(asked, location);
 }
 
 LayerSite layerSite(const Workload &workload, const RankSet &ranks)

@@ -38,7 +38,7 @@ struct LayerSite { // where a stage computes: what its layers see of the hardwar
 /// Of fused and unfused attention within a training step, relative to its kernels alone.
 [[nodiscard]] double attentionSpeed(const Workload &workload, const LayerSite &site);
 /// From a GPU of the location to other nodes of its datacenter.
-[[nodiscard]] Link locationFabric(const Workload &workload, StageLocation location);
+[[nodiscard]] Link locationFabric(const Requested &asked, StageLocation location);
 [[nodiscard]] LayerSite layerSite(const Workload &workload, const RankSet &ranks);
 
 /// True where every micro-batch scatters the gradients of each layer on its own (ZeRO-2 on), and from ZeRO-3 on fetches

@@ -56,11 +56,9 @@ std::vector<int> sliceLengths(const Workload &workload, const LayerSite &site)
 
 Workload ofSlice(const Workload &workload, int tokens)
 {
-    Workload slice = workload;
     Plan plan = *workload.plan;
     plan.workload.sequenceLength = tokens;
-    slice.setPlan(std::make_shared<const Plan>(std::move(plan)));
-    return slice;
+    return workload.askedBy(std::make_shared<const Plan>(std::move(plan)));
 }
 
 ChunkCost attentionToEarlier(const Workload &slice, const LayerSite &site, int before)

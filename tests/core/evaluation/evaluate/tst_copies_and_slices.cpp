@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <cmath>
 #include <numeric>
@@ -30,11 +31,7 @@ Plan with(Plan plan, ScheduleKind schedule)
 
 Workload workloadOf(const Plan &plan)
 {
-    auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    workload->layout = place(*workload, PlacementMode::PipelineAcross);
-    return std::move(*workload);
+    return test::placedWorkload(plan, PlacementMode::PipelineAcross);
 }
 
 } // namespace

@@ -2,12 +2,12 @@
 #include "core/evaluation/evaluate/estimate.h"
 #include "tests/support/test_program.h"
 
-#include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 
 #include <QtTest>
 
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <cmath>
 
@@ -18,10 +18,8 @@ namespace {
 
 double estimated(const Plan &plan)
 {
-    auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    workload->layout = place(*workload, PlacementMode::PipelineAcross);
-    formCells(*workload);
-    return estimate(*workload).iteration.value;
+    const Workload workload = test::placedWorkload(plan, PlacementMode::PipelineAcross);
+    return estimate(workload).iteration.value;
 }
 
 double relativeError(const Plan &plan)

@@ -5,6 +5,7 @@
 
 #include "core/iteration/layouts/placements.h"
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -33,11 +34,9 @@ Evaluation placed(const Plan &plan, PlacementMode mode = PlacementMode::Pipeline
 {
     Evaluation evaluation;
     evaluation.plan = std::make_shared<const Plan>(plan);
-    auto workload = resolve(evaluation.plan, builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    evaluation.model = workload->model;
-    evaluation.layout = place(*workload, mode);
+    const Workload workload = test::placedWorkload(plan, mode);
+    evaluation.model = workload.model;
+    evaluation.layout = workload.layout;
     return evaluation;
 }
 

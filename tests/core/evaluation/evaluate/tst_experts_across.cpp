@@ -8,6 +8,7 @@
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
 #include "tests/support/trials.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -306,10 +307,8 @@ private slots:
             plan.parallelism.sequenceParallel = true;
             plan.parallelism.pipeline = 1 + int(random() % 2);
             plan.parallelism.data.reset();
-            auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-            QVERIFY(workload);
-            workload->layout = place(*workload, PlacementMode::DataAcross);
-            const Layout &layout = workload->layout;
+            const Workload workload = test::placedWorkload(plan, PlacementMode::DataAcross);
+            const Layout &layout = workload.layout;
             const int expert = plan.parallelism.expert;
             if (layout.data == 0 || tensor * context * layout.data % expert != 0)
                 continue;
@@ -326,7 +325,7 @@ private slots:
                             return true;
                 return false;
             };
-            const auto answer = expertsAcross(*workload);
+            const auto answer = expertsAcross(workload);
             QCOMPARE(answer.has_value(), isCut(expert));
             (answer ? across : inside) += 1;
             if (!answer)

@@ -4,6 +4,7 @@
 #include "core/iteration/layouts/placements.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QtTest>
 
@@ -42,8 +43,7 @@ struct Answer {
 
 Answer answerOf(const Plan &plan)
 {
-    Workload workload = *resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    workload.layout = placements(workload).found.front().layout;
+    const Workload workload = test::dealtWorkload(plan);
     return { estimate(workload).iteration.value, *evaluated(plan)->metrics.iterationTime,
         int(std::ranges::count(workload.layout.shares.layersUneven, true)) };
 }

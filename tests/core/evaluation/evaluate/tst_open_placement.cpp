@@ -112,7 +112,7 @@ void TestOpenPlacement::noIterationIsShorterThanItsBound()
         plan.wan.sharing = random.pick(2) ? WanSharing::Temporal : WanSharing::Spatial;
         auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
         QVERIFY(workload.has_value());
-        const int data = place(*workload, PlacementMode::PipelineAcross).data;
+        const int data = place(*workload, PlacementMode::PipelineAcross).layout.data;
         if (data == 0)
             continue;
         const FoundBlocks found = searchBlocks(searchTimes(*workload, data), { BlockSizes::Any, false, 6, 20'000 });

@@ -4,7 +4,6 @@
 #include "core/evaluation/evaluate/run_cache.h"
 #include "core/evaluation/memory_fit/fit.h"
 #include "core/iteration/iteration_costs/task_count.h"
-#include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/place.h"
 #include "tests/support/samples.h"
@@ -13,6 +12,7 @@
 #include <QtTest>
 
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -26,10 +26,8 @@ PlanPtr shared(Plan plan)
 
 std::int64_t tasksOf(const PlanPtr &plan)
 {
-    auto workload = resolve(plan, builtinCatalogue());
-    workload->layout = place(*workload, candidateModes(*plan).front());
-    formCells(*workload);
-    return simulatedTasks(*workload);
+    const Workload workload = test::placedWorkload(*plan, candidateModes(*plan).front());
+    return simulatedTasks(workload);
 }
 
 } // namespace

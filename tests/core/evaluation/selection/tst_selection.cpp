@@ -7,13 +7,13 @@
 
 #include "core/evaluation/evaluate/estimate.h"
 #include "core/facts/cluster/wan.h"
-#include "core/iteration/layouts/cells.h"
 #include "core/iteration/layouts/placements.h"
 
 #include <QtTest>
 
 #include "tests/support/gpt_forms.h"
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <algorithm>
 #include <cmath>
@@ -183,11 +183,9 @@ void TestSelection::theClosedFormIsThatOfTheOptionsOwnPlan()
     for (const SelectionOption &option : selection.options) {
         if (option.isCurrent || option.blocks.empty())
             continue;
-        auto workload = resolve(option.plan, builtinCatalogue());
-        workload->layout = place(*workload, PlacementMode::PipelineAcross);
-        formCells(*workload);
-        QCOMPARE(option.screenedSeconds, estimate(*workload).iteration.value);
-        QCOMPARE(option.data(), workload->layout.data);
+        const Workload workload = test::placedWorkload(*option.plan, PlacementMode::PipelineAcross);
+        QCOMPARE(option.screenedSeconds, estimate(workload).iteration.value);
+        QCOMPARE(option.data(), workload.layout.data);
         ++compared;
     }
     QVERIFY(compared > 5);

@@ -7,6 +7,7 @@
 #include "core/iteration/placement/ranks.h"
 #include "core/iteration/placement/stage_ranks.h"
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -45,11 +46,7 @@ Plan acrossPlan(int nodesEach, int expert, int pipeline = 1)
 
 Workload placed(const Plan &plan)
 {
-    auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    workload->layout = place(*workload, PlacementMode::DataAcross);
-    return std::move(*workload);
+    return test::placedWorkload(plan, PlacementMode::DataAcross);
 }
 
 ExpertWan wanOf(const Workload &workload, std::size_t pipelineClass = 0)

@@ -6,6 +6,7 @@
 #include "core/iteration/layouts/placements.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QtTest>
 
@@ -33,11 +34,7 @@ struct Costed {
 
 Costed costed(Plan plan)
 {
-    auto workload = resolve(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    Costed result { std::move(*workload), {}, {}, {} };
-    result.work.layout = place(result.work, PlacementMode::PipelineAcross);
+    Costed result { test::placedWorkload(std::move(plan)), {}, {}, {} };
     result.site = layerSite(result.work, rankSet(result.work, result.work.layout.classes.front(), 0));
     result.layer = layerCost(result.work, result.site, false);
     result.head = headCost(result.work, result.site);

@@ -9,6 +9,7 @@
 #include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QtTest>
 
@@ -42,11 +43,7 @@ struct Costed {
 
 Costed costed(const Plan &plan)
 {
-    auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    Costed result { std::move(*workload), {}, {} };
-    result.work.layout = place(result.work, PlacementMode::PipelineAcross);
+    Costed result { test::placedWorkload(plan), {}, {} };
     result.site = layerSite(result.work, rankSet(result.work, result.work.layout.classes.front(), 0));
     result.layer = layerCost(result.work, result.site, false);
     return result;

@@ -12,6 +12,7 @@
 #include "core/iteration/model_states/stage_states.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QtTest>
 
@@ -46,11 +47,7 @@ Plan with(Plan plan, const char *habit, double value)
 
 Workload placed(const Plan &plan)
 {
-    auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    workload->layout = place(*workload, PlacementMode::PipelineAcross);
-    return *workload;
+    return test::placedWorkload(plan, PlacementMode::PipelineAcross);
 }
 
 Costs costed(const Workload &workload)

@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <numeric>
 
@@ -39,11 +40,7 @@ Plan replicasApart(int sites, int nodes, int pipeline, bool closed = true)
 Workload placed(Plan plan)
 {
     const PlacementMode mode = plan.placement.mode;
-    auto workload = resolve(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    workload->layout = place(*workload, mode);
-    return std::move(*workload);
+    return test::placedWorkload(std::move(plan), mode);
 }
 
 struct Exchanged {

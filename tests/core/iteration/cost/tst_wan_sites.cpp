@@ -7,6 +7,7 @@
 #include <QtTest>
 
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <algorithm>
 #include <numeric>
@@ -33,10 +34,7 @@ Workload apart(int sites, double linked, unsigned seed)
             if (share(random) < linked)
                 plan.cluster.wanLinks.push_back(wanLink("dc" + std::to_string(a), "dc" + std::to_string(b),
                     1 + 200 * share(random), 1 + 50 * share(random), 1 + 100 * share(random)));
-    auto workload = resolve(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    return std::move(*workload);
+    return { test::requested(std::move(plan)), {} };
 }
 
 std::vector<ReplicaSite> sitesOf(const Workload &workload)
@@ -135,9 +133,8 @@ void TestWanSites::aRingIsFoundWhereMostPairsHaveNoLink()
     for (int i = 0; i < 12; ++i)
         plan.cluster.wanLinks.push_back(
             wanLink("dc" + std::to_string(i * 5 % 12), "dc" + std::to_string((i + 1) * 5 % 12)));
-    const auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    QVERIFY(workload);
-    const SiteRoute route = siteRoute(*workload, sitesOf(*workload), kGradient, false, 1);
+    const Workload workload(test::requested(plan), {});
+    const SiteRoute route = siteRoute(workload, sitesOf(workload), kGradient, false, 1);
     QVERIFY(route.isRing);
     QCOMPARE(route.hops.size(), std::size_t(12));
 }
@@ -151,9 +148,8 @@ void TestWanSites::aStarOfManyIsATree()
         if (d > 0)
             plan.cluster.wanLinks.push_back(wanLink("dc0", "dc" + std::to_string(d)));
     }
-    const auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    QVERIFY(workload);
-    const SiteRoute route = siteRoute(*workload, sitesOf(*workload), kGradient, false, 1);
+    const Workload workload(test::requested(plan), {});
+    const SiteRoute route = siteRoute(workload, sitesOf(workload), kGradient, false, 1);
     QVERIFY(!route.isRing);
     QCOMPARE(route.hops.size(), std::size_t(8)); // each link once
 }

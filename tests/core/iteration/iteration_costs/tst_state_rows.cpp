@@ -3,6 +3,7 @@
 #include "core/iteration/iteration_costs/iteration_costs.h"
 #include "core/iteration/iteration_costs/state_rows.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include "core/engine/timeline/analysis.h"
 #include "core/engine/timeline/simulator.h"
@@ -56,9 +57,7 @@ Timeline timelineOf(const IterationCosts &costs)
 
 Workload resolved(const Plan &plan)
 {
-    Workload workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue()).value();
-    workload.layout = evaluated(plan)->layout;
-    return workload;
+    return test::workloadOf(*evaluated(plan));
 }
 
 std::set<Stream> streamsOf(const Timeline &timeline)

@@ -9,6 +9,7 @@
 #include "core/iteration/placement/class_workload.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QtTest>
 
@@ -43,9 +44,7 @@ Plan unlike(int zeroStage = 0)
 
 Workload placedWorkload(const Plan &plan)
 {
-    Workload workload = *resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    workload.layout = placements(workload).found.front().layout;
-    return workload;
+    return test::dealtWorkload(plan);
 }
 
 const DeviceMetrics &deviceIn(const Evaluation &evaluation, int pool, int stage = 0)

@@ -6,6 +6,7 @@
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/memory/live_memory.h"
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -23,9 +24,8 @@ InFlightRoom roomOf(ScheduleKind schedule, Recompute recompute)
     Plan plan = test::oneSite(4);
     plan.schedule = schedule;
     plan.memory.recompute = recompute;
-    auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    workload->layout = place(*workload, PlacementMode::PipelineAcross);
-    return inFlightRoom(*workload, 0.95);
+    const Workload workload = test::placedWorkload(plan, PlacementMode::PipelineAcross);
+    return inFlightRoom(workload, 0.95);
 }
 
 constexpr ScheduleKind kStrict[] = { ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved,

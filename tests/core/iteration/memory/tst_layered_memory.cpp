@@ -9,6 +9,7 @@
 #include "core/iteration/placement/layer_facts.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QtTest>
 
@@ -33,9 +34,7 @@ Plan layered(Recompute recompute, bool offloads, int microBatch)
 
 Workload placedWorkload(const Plan &plan)
 {
-    Workload workload = *resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    workload.layout = placements(workload).found.front().layout;
-    return workload;
+    return test::dealtWorkload(plan);
 }
 
 } // namespace

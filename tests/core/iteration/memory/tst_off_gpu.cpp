@@ -3,6 +3,7 @@
 // once.
 #include "core/iteration/memory/off_gpu.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include "core/facts/workload/model_math.h"
 #include "tests/core/evaluation/memory_fit/ladder_plans.h"
@@ -21,11 +22,8 @@ namespace {
 std::vector<HostMemory> hostOf(const Plan &plan)
 {
     const auto evaluation = evaluated(plan);
-    auto workload = resolve(evaluation->plan, builtinCatalogue());
-    if (!workload)
-        qFatal("no workload");
-    workload->layout = evaluation->layout;
-    return hostMemory(*workload, evaluation->metrics.memory->perStage);
+    const Workload workload = test::workloadOf(*evaluation);
+    return hostMemory(workload, evaluation->metrics.memory->perStage);
 }
 
 Plan statesInHost(double hostGib)

@@ -6,6 +6,7 @@
 #include "tests/core/iteration/offload/drive_plans.h"
 #include "tests/core/iteration/offload/paper_plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -126,10 +127,8 @@ private slots:
     void theSearchEnds()
     {
         // asked again and again it stops after kMostTasks played tasks, and the rehearsal at work then
-        auto workload = resolve(std::make_shared<const Plan>(kept(oneSite(8))), builtinCatalogue());
-        QVERIFY(workload.has_value());
-        workload->layout = place(*workload, PlacementMode::PipelineAcross);
-        const auto costs = cost(*workload);
+        const Workload workload = test::placedWorkload(kept(oneSite(8)), PlacementMode::PipelineAcross);
+        const auto costs = cost(workload);
         QVERIFY(costs.has_value());
         AutomaticAmount automatic(*costs, 1, 1);
         std::vector<std::vector<OffloadModule>> modules(1);
@@ -144,7 +143,7 @@ private slots:
         }
         int answers = 0;
         while (automatic.choose(
-            { &*workload, 0, 0, &modules, gbytesPerSecond(5), gbytesPerSecond(5), gbytesPerSecond(5), 4 })) {
+            { &workload, 0, 0, &modules, gbytesPerSecond(5), gbytesPerSecond(5), gbytesPerSecond(5), 4 })) {
             ++answers;
             QVERIFY(answers < 10000);
         }

@@ -9,6 +9,7 @@
 #include "core/iteration/offload/paths.h"
 #include "tests/core/iteration/offload/policy_plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -43,17 +44,16 @@ struct ClosedForm {
     BlockLimits limits;
     explicit ClosedForm(const Plan &plan)
     {
-        auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-        workload->layout = place(*workload, PlacementMode::PipelineAcross);
-        const Costs costs = *cost(*workload);
-        StageCoster coster(*workload);
+        const Workload workload = test::placedWorkload(plan, PlacementMode::PipelineAcross);
+        const Costs costs = *cost(workload);
+        StageCoster coster(workload);
         const auto layers =
-            chunkLayers(*workload, workload->layout.chunks[0][0], coster.parts(workload->layout.classes[0], 0));
+            chunkLayers(workload, workload.layout.chunks[0][0], coster.parts(workload.layout.classes[0], 0));
         for (const PolicyLayer &layer : layers)
             blocks.push_back({ Bytes { layer.module.offloadable }, Bytes { layer.input }, layer.module.forward,
                 layer.module.inputGrad + layer.module.weightGrad });
-        const PolicyRoom room = policyRoom(*workload, 0, costs.iteration.classes[0].program);
-        const OffloadPath path = offloadPaths(*workload).of[0][0];
+        const PolicyRoom room = policyRoom(workload, 0, costs.iteration.classes[0].program);
+        const OffloadPath path = offloadPaths(workload).of[0][0];
         limits = { Bytes { room.room }, BytesPerSecond { path.storeCap }, BytesPerSecond { path.loadCap },
             room.inFlight - 1, Bytes { room.workspace }, Bytes { room.turn }, 1 };
     }

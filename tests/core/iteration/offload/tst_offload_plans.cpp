@@ -7,6 +7,7 @@
 #include "tests/core/iteration/offload/drive_plans.h"
 #include "tests/core/iteration/offload/paper_plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -252,10 +253,8 @@ private slots:
         // that four share
         Plan plan = withDrives(oneSite(1), 20, 20);
         plan.parallelism.tensor = 2;
-        auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-        QVERIFY(workload.has_value());
-        workload->layout = place(*workload, PlacementMode::PipelineAcross);
-        OffloadPaths paths = offloadPaths(*workload);
+        const Workload workload = test::placedWorkload(plan, PlacementMode::PipelineAcross);
+        OffloadPaths paths = offloadPaths(workload);
         QCOMPARE(paths.linkCapacity, (std::vector<double> { 20e9, 20e9 }));
         for (const OffloadPath &path : paths.of.front()) {
             QCOMPARE(path.storeCap, 10e9);
@@ -268,9 +267,7 @@ private slots:
         plan.parallelism.pipeline = 1;
         plan.cluster.datacenters[0].pools[0].ssd->gpusSharing = 4;
         plan.cluster.datacenters[0].pools[0].ssd->writeGBps = 4000;
-        workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-        workload->layout = place(*workload, PlacementMode::PipelineAcross);
-        paths = offloadPaths(*workload);
+        paths = offloadPaths(test::placedWorkload(plan));
         QVERIFY(paths.linkCapacity.empty());
         QCOMPARE(paths.of.front().front().storeCap, 63e9 * builtinNetwork().pcie.fraction / 4); // four on one PCIe link
         QCOMPARE(paths.of.front().front().loadCap, 20e9 / 8);

@@ -6,6 +6,7 @@
 #include "core/iteration/memory/chunk_memory.h"
 #include "tests/core/iteration/offload/drive_plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -63,8 +64,7 @@ std::int64_t highest(const std::vector<Evaluation::MemoryStep> &curve)
 
 Costs costsOf(const Plan &plan, std::optional<Workload> &workload)
 {
-    workload = *resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    workload->layout = place(*workload, PlacementMode::PipelineAcross);
+    workload = test::placedWorkload(plan);
     auto costs = cost(*workload);
     if (!costs)
         qFatal("%s", toString(costs.error()).c_str());

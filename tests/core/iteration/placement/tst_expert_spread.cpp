@@ -8,6 +8,7 @@
 #include "core/iteration/placement/ranks.h"
 #include "core/iteration/placement/stage_ranks.h"
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -218,15 +219,13 @@ private slots:
         int across = 0, overNodes = 0, inNode = 0;
         for (int trial = 0; trial < 600; ++trial) {
             const Plan plan = spreadPlan(random);
-            auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-            QVERIFY(workload);
-            workload->layout = place(*workload, PlacementMode::DataAcross);
-            const Layout &layout = workload->layout;
-            const Degrees &d = workload->degrees;
+            const Workload workload = test::placedWorkload(plan, PlacementMode::DataAcross);
+            const Layout &layout = workload.layout;
+            const Degrees &d = workload.degrees;
             if (layout.data == 0 || d.gpusOfStage() * layout.data % d.expertRanks() != 0)
                 continue;
             for (int stage = 0; stage < d.pipeline; ++stage) {
-                const std::vector<Spot> spots = spotsOf(*workload, stage);
+                const std::vector<Spot> spots = spotsOf(workload, stage);
                 const StageRanks ranks(layout, stage);
                 QCOMPARE(ranks.count(), int(spots.size()));
                 for (int rank = 0; rank < ranks.count(); ++rank) {
@@ -236,7 +235,7 @@ private slots:
                 const ExpertGrid grid = expertGrid(d, int(spots.size()));
                 for (const PipelineClass &pipelines : layout.classes) {
                     const int own = pipelines.locations[std::size_t(stage)].datacenter;
-                    const ExpertSpread spread = expertSpread(*workload, pipelines, stage);
+                    const ExpertSpread spread = expertSpread(workload, pipelines, stage);
                     QCOMPARE(spread.ranks, d.expert);
                     QCOMPARE(spread.sites.front(), own);
                     // The least number of ranks here, and among such groups of ranks in one node.
@@ -269,7 +268,7 @@ private slots:
                     QCOMPARE(sum, d.expert);
                     QCOMPARE(spread.isAcross(), here < d.expert);
                     (spread.isAcross() ? across : together < d.expert ? overNodes : inNode) += 1;
-                    const Levels levels = rankSet(*workload, pipelines, stage).levels(GroupKind::Expert);
+                    const Levels levels = rankSet(workload, pipelines, stage).levels(GroupKind::Expert);
                     QCOMPARE(levels.ranks, spread.ranks);
                     QCOMPARE(levels.together, spread.together);
                 }
@@ -287,13 +286,11 @@ private slots:
         int apart = 0, partly = 0;
         for (int trial = 0; trial < 400; ++trial) {
             const Plan plan = spreadPlan(random);
-            auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-            QVERIFY(workload);
-            workload->layout = place(*workload, PlacementMode::DataAcross);
-            const Degrees &d = workload->degrees;
-            if (workload->layout.data == 0 || d.gpusOfStage() * workload->layout.data % d.expertRanks() != 0)
+            const Workload workload = test::placedWorkload(plan, PlacementMode::DataAcross);
+            const Degrees &d = workload.degrees;
+            if (workload.layout.data == 0 || d.gpusOfStage() * workload.layout.data % d.expertRanks() != 0)
                 continue;
-            const std::vector<Spot> spots = spotsOf(*workload, 0);
+            const std::vector<Spot> spots = spotsOf(workload, 0);
             const ExpertGrid grid = expertGrid(d, int(spots.size()));
             int parts = 0, heldApart = 0;
             std::vector<bool> isKnown(spots.size());
@@ -309,7 +306,7 @@ private slots:
                 ++parts;
                 heldApart += sites.size() > 1;
             }
-            QCOMPARE(expertsHeldApart(*workload, 0), double(heldApart) / parts);
+            QCOMPARE(expertsHeldApart(workload, 0), double(heldApart) / parts);
             (heldApart == parts ? apart : partly) += 1;
         }
         QVERIFY2(apart > 20 && partly > 20, qPrintable(QStringLiteral("%1, %2").arg(apart).arg(partly)));
@@ -324,11 +321,9 @@ private slots:
         plan.workload.globalBatch = 1024;
         plan.parallelism.pipeline = 4;
         plan.parallelism.expert = 64;
-        auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-        QVERIFY(workload);
-        workload->layout = place(*workload, PlacementMode::PipelineAcross);
+        const Workload workload = test::placedWorkload(plan, PlacementMode::PipelineAcross);
         for (int stage = 0; stage < 4; ++stage) {
-            const ExpertSpread spread = expertSpread(*workload, workload->layout.classes.front(), stage);
+            const ExpertSpread spread = expertSpread(workload, workload.layout.classes.front(), stage);
             QCOMPARE(spread.ranks, 64);
             QCOMPARE(spread.together, 8);
             QVERIFY(!spread.isAcross());

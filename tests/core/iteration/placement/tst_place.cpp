@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <numeric>
 #include <random>
@@ -17,11 +18,7 @@ namespace {
 
 Workload placed(Plan plan, PlacementMode mode = PlacementMode::PipelineAcross)
 {
-    auto workload = resolve(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    workload->layout = place(*workload, mode);
-    return std::move(*workload);
+    return test::placedWorkload(std::move(plan), mode);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "core/iteration/memory/off_gpu.h"
 #include "core/iteration/model_states/stage_states.h"
 #include "tests/support/plans.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -60,11 +61,7 @@ void slowDrives(Pool &pool)
 
 Workload placed(const Plan &plan)
 {
-    auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    workload->layout = place(*workload, PlacementMode::PipelineAcross);
-    return std::move(*workload);
+    return test::placedWorkload(plan, PlacementMode::PipelineAcross);
 }
 
 double secondsOf(const Plan &plan)

@@ -6,6 +6,7 @@
 #include "core/iteration/layouts/placements.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QTest>
 
@@ -29,11 +30,7 @@ Plan tensor16(int nodes, int gpusPerNode, int pipeline = 2)
 
 Workload placed(Plan plan)
 {
-    auto workload = resolve(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    workload->layout = place(*workload, PlacementMode::PipelineAcross);
-    return std::move(*workload);
+    return test::placedWorkload(std::move(plan), PlacementMode::PipelineAcross);
 }
 
 LayerSite siteOf(const Workload &workload)

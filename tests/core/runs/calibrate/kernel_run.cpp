@@ -9,6 +9,7 @@
 #include "core/iteration/placement/resolve.h"
 #include "tests/core/runs/calibrate/machine_equations.h"
 #include "tests/core/runs/overlay/run_writer.h"
+#include "tests/support/workloads.h"
 
 #include <QtGlobal>
 
@@ -92,11 +93,7 @@ private:
     {
         auto plan = std::make_shared<Plan>(*truth.plan);
         plan->calibration.clear(); // what it says is put in here, by takeTruth
-        auto workload = resolve(std::move(plan), builtinCatalogue());
-        if (!workload)
-            qFatal("%s", toString(workload.error().front()).c_str());
-        workload->layout = truth.layout;
-        return *std::move(workload);
+        return { test::requested(PlanPtr(std::move(plan))), truth.layout };
     }
     static RecordedRunOptions writing(const KernelRunOptions &options)
     {

@@ -7,6 +7,7 @@
 #include "tests/core/runs/overlay/recorded_run.h"
 #include "tests/core/runs/overlay/sample_runs.h"
 #include "tests/support/test_program.h"
+#include "tests/support/workloads.h"
 
 #include <QtTest>
 
@@ -23,10 +24,8 @@ private slots:
     {
         const Plan plan = smallPlan();
         const EvaluationPtr evaluation = evaluated(plan);
-        auto workload = resolve(evaluation->plan, builtinCatalogue());
-        QVERIFY(workload);
-        workload->layout = evaluation->layout;
-        const KernelSeconds model = kernelSeconds(*workload, workload->layout.classes.front(), 0);
+        const Workload workload = test::workloadOf(*evaluation);
+        const KernelSeconds model = kernelSeconds(workload, workload.layout.classes.front(), 0);
         const KernelRun run = recordKernels(*evaluation, plain());
         QVERIFY2(std::abs(run.kernelSeconds / model.total() - 1) < 1e-6,
             qPrintable(QString("%1 against %2").arg(run.kernelSeconds).arg(model.total())));

@@ -4,6 +4,7 @@
 #include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/graph/pipeline_graph.h"
 #include "core/iteration/iteration_costs/iteration_costs.h"
+#include "tests/support/workloads.h"
 
 #include <QtGlobal>
 
@@ -16,11 +17,8 @@ namespace {
 
 TaskGraph graphOf(const Evaluation &evaluation, bool &joinsClasses)
 {
-    auto workload = resolve(evaluation.plan, builtinCatalogue());
-    if (!workload)
-        qFatal("%s", toString(workload.error().front()).c_str());
-    workload->layout = evaluation.layout;
-    auto costs = cost(*workload);
+    const Workload workload = test::workloadOf(evaluation);
+    auto costs = cost(workload);
     if (!costs)
         qFatal("%s", toString(costs.error()).c_str());
     joinsClasses = costs->iteration.reduceJoinsClasses;

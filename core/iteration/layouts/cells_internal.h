@@ -4,20 +4,16 @@
 // docs/model.md, "Temporal sharing"). Each pipeline of a cell becomes a member of its own; equal cells stay one class a
 // member.
 
-#include "core/iteration/placement/resolve.h"
+#include "core/iteration/placement/workload.h"
 
 #include <optional>
 
 namespace trainyard {
 
-/// C = s / tf: what one pipeline's share of a node pair takes for a micro-batch's activations, over a forward; of the
-/// slowest boundary between datacenters and the slowest stage. 0 where nothing crosses.
-[[nodiscard]] double wanToForwardRatio(const Workload &workload);
-
 /// Splits the classes of a placed layout into members where the plan shares the WAN by turns and pipelines cross it.
 /// The members of a cell sit on different nodes, so that a stage whose pipelines share their nodes has smaller cells
 /// than asked for; Layout::cell says what was wanted and reached. Where they do not divide, cells are as equal as they
 /// can be. `size`: pipelines of a cell where `wan.cell: auto` leaves them open; without it C, rounded.
-void formCells(Workload &workload, std::optional<int> size = {});
+void formCells(Workload &inMaking, std::optional<int> size = {});
 
 } // namespace trainyard
