@@ -73,7 +73,11 @@ void onThreadOf(RunPool &pool, const std::function<void()> &work)
 
 RunContext contextOf(RunPool &pool, const Catalogue &catalogue, const std::stop_token &stop)
 {
-    return { .catalogue = catalogue, .workspace = pool.workspace(), .stop = stop, .cache = &pool.cache() };
+    return { .catalogue = catalogue,
+        .workspace = pool.workspace(),
+        .stop = stop,
+        .cache = &pool.cache(),
+        .replicas = OpenReplicas::Fastest };
 }
 
 /// On a thread of the pool: all that have nothing but a plan, and their limits.

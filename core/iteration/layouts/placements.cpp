@@ -2,12 +2,14 @@
 #include "core/iteration/layouts/placements.h"
 
 #include "core/engine/schedule/traits.h"
+#include "core/facts/cluster/alike_pools.h"
 #include "core/iteration/cost/wan/wan_reduce.h"
 #include "core/iteration/layouts/cells_internal.h"
 #include "core/iteration/layouts/layers_by_speed.h"
 #include "core/iteration/layouts/search_times.h"
 #include "core/iteration/layouts/shares.h"
 #include "core/iteration/layouts/shares_internal.h"
+#include "core/iteration/placement/as_placed.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
 
@@ -34,14 +36,88 @@ int mostThatHold(const Requested &asked, int most)
     return holds;
 }
 
-void addPipelinesAcross(Placements &out, const Requested &asked, int most)
+/// Whether `data: auto` leaves the number of replicas to the engine: experts' ranks and schedules may refuse some.
+bool leavesReplicasOpen(const Requested &asked, OpenReplicas replicas)
+{
+    return replicas == OpenReplicas::Fastest && !asked.degrees.data && !sharesOut(*asked.plan);
+}
+
+bool hasUnlikePools(const Plan &plan)
+{
+    return std::ranges::any_of(plan.cluster.datacenters, [](const Datacenter &site) {
+        return std::ranges::any_of(site.pools, [&](const Pool &pool) { return !areAlike(pool, site.pools.front()); });
+    });
+}
+
+/// Numbers of replicas to look at beside the most: fewer of them where there are very many datacenters to search.
+std::vector<int> otherNumbers(const Requested &asked, int most)
+{
+    constexpr std::size_t kMostSites = 512; // looked at in all
+    std::vector<int> numbers = fewerReplicas(asked, most);
+    const std::size_t sites = std::max<std::size_t>(1, asked.plan->cluster.datacenters.size()),
+                      stride = (numbers.size() * sites + kMostSites - 1) / kMostSites;
+    std::vector<int> kept;
+    for (std::size_t i = 0; i < numbers.size(); i += std::max<std::size_t>(1, stride))
+        kept.push_back(numbers[i]);
+    if (hasUnlikePools(*asked.plan)) // the same on GPUs in another order
+        kept.insert(kept.begin(), most);
+    return kept;
+}
+
+/// How many GPUs of unequal pools are taken in which order, where some stay idle.
+std::vector<OpenPlace> openPlaces(const Plan &plan, bool leavesRoom)
+{
+    std::vector<OpenPlace> ways { { false, leavesRoom } };
+    if (hasUnlikePools(plan))
+        ways.push_back({ true, leavesRoom });
+    return ways;
+}
+
+void addIfNew(std::vector<PlacedLayout> &found, PlacedLayout placed)
+{
+    const auto isSame = [&](const PlacedLayout &known) {
+        return known.layout.mode == placed.layout.mode && known.layout.classes == placed.layout.classes;
+    };
+    if (std::ranges::none_of(found, isSame))
+        found.push_back(std::move(placed));
+}
+
+/// Pipelines across with fewer replicas than the most, or on other GPUs: of each number of them the blocks of the
+/// least bounds, or those that are pinned.
+void addFewerAcross(Placements &out, const Requested &asked, int data, int most)
+{
+    const Plan &plan = *asked.plan;
+    const std::vector<int> numbers = otherNumbers(asked, data);
+    const int each = std::clamp(most / std::max(1, int(numbers.size())), 2, 4);
+    const int visits = 6'000 / std::max(1, int(numbers.size()));
+    std::vector<PlacedLayout> fewer;
+    for (const int number : numbers) {
+        const SearchTimes times = searchTimes(asked, number);
+        std::vector<BoundedBlocks> blocks;
+        if (!plan.placement.stages.empty())
+            blocks.push_back(boundBlocks(times, blocksOf(out.found.front().layout.classes.front())));
+        else
+            blocks = searchBlocks(times, { .most = each, .visits = visits }).blocks;
+        for (const BoundedBlocks &candidate : blocks)
+            for (const OpenPlace how : openPlaces(plan, number < data))
+                addIfNew(fewer,
+                    { placeBlocks(asked, candidate.blocks, number, how), candidate.seconds, candidate.mayFit, true });
+    }
+    std::ranges::move(fewer, std::back_inserter(out.found));
+}
+
+void addPipelinesAcross(Placements &out, const Requested &asked, OpenReplicas replicas, int most)
 {
     const Plan &plan = *asked.plan;
     const auto addOne = [&](Layout layout) {
-        if (layout.data > 0)
-            out.found.push_back({ std::move(layout), 0, true });
-        else
+        if (layout.data == 0) {
             out.unplaced = std::move(layout);
+            return;
+        }
+        const int placed = layout.data;
+        out.found.push_back({ std::move(layout), 0, true });
+        if (leavesReplicasOpen(asked, replicas))
+            addFewerAcross(out, asked, placed, most);
     };
     if (!plan.placement.stages.empty())
         return addOne(placePinned(asked));
@@ -64,10 +140,12 @@ void addPipelinesAcross(Placements &out, const Requested &asked, int most)
         found = searchBlocks(times, { .sizes = BlockSizes::Any, .most = most });
     for (BoundedBlocks &candidate : found.blocks)
         out.found.push_back({ placeBlocks(asked, candidate.blocks, data), candidate.seconds, candidate.mayFit });
+    if (leavesReplicasOpen(asked, replicas) && !out.found.empty())
+        addFewerAcross(out, asked, data, most);
 }
 
 /// One pipeline in each datacenter that holds any, by the slowest of them.
-void addWholePipelines(Placements &out, const Requested &asked, int most)
+void addWholePipelines(Placements &out, const Requested &asked, OpenReplicas replicas, int most)
 {
     std::vector<Layout> layouts = placeWholePipelines(asked, most);
     if (layouts.front().data == 0) {
@@ -75,17 +153,30 @@ void addWholePipelines(Placements &out, const Requested &asked, int most)
             out.unplaced = std::move(layouts.front());
         return;
     }
+    const int data = layouts.front().data;
+    std::vector<PlacedLayout> placed;
+    for (Layout &layout : layouts)
+        addIfNew(placed, { std::move(layout), 0, true });
+    if (leavesReplicasOpen(asked, replicas)) {
+        for (const int number : otherNumbers(asked, data))
+            for (const OpenPlace how : openPlaces(*asked.plan, number < data))
+                for (Layout &layout : placeWholePipelines(asked, std::clamp(most / 8, 1, 4), number, how))
+                    if (layout.data > 0)
+                        addIfNew(placed, { std::move(layout), 0, true, true });
+    }
     SearchTimes times;
-    if (layouts.size() > 1 || !out.found.empty())
+    if (placed.size() > 1 || !out.found.empty())
         times = searchTimes(asked, 1);
-    for (Layout &layout : layouts) {
+    for (PlacedLayout &one : placed) {
+        Layout &layout = one.layout;
         double bound = 0;
         times.microBatches = times.fewest = totalMicroBatches(*asked.plan) / layout.data;
         for (const PipelineClass &c : layout.classes)
             if (!times.sites.empty())
                 bound =
                     std::max(bound, boundBlocks(times, { { c.locations.front().datacenter, times.stages } }).seconds);
-        out.found.push_back({ std::move(layout), bound, true });
+        one.bound = bound;
+        out.found.push_back(std::move(one));
     }
 }
 
@@ -104,18 +195,22 @@ void addExchanges(Placements &placements, const Requested &asked)
     }
 }
 
-Placements placed(const Requested &asked, const std::vector<PlacementMode> &modes, int most)
+Placements placed(const Requested &asked, const std::vector<PlacementMode> &modes, OpenReplicas replicas, int most)
 {
     Placements result;
     for (const PlacementMode mode : modes) {
         if (mode == PlacementMode::PipelineAcross)
-            addPipelinesAcross(result, asked, most);
+            addPipelinesAcross(result, asked, replicas, most);
         else
-            addWholePipelines(result, asked, most);
+            addWholePipelines(result, asked, replicas, most);
     }
     if (result.found.size() > 1)
         addExchanges(result, asked);
-    std::ranges::stable_sort(result.found, {}, [](const PlacedLayout &p) { return std::tuple(!p.mayFit, p.bound); });
+    std::ranges::stable_sort(
+        result.found, {}, [](const PlacedLayout &p) { return std::tuple(p.isFewer, !p.mayFit, p.bound); });
+    const auto fewer = std::ranges::find(result.found, true, &PlacedLayout::isFewer);
+    if (result.found.end() - fewer > most)
+        result.found.erase(fewer + most, result.found.end());
     return result;
 }
 
@@ -123,7 +218,7 @@ Placements placed(const Requested &asked, const std::vector<PlacementMode> &mode
 
 Placements undealtPlacements(const Requested &asked, int most)
 {
-    return placed(asked, candidateModes(*asked.plan), most);
+    return placed(asked, candidateModes(*asked.plan), OpenReplicas::Most, most);
 }
 
 Workload dealt(Workload undealt, bool boldly, bool notes)
@@ -141,9 +236,9 @@ double dealtBound(const Workload &workload)
     return areLayersWhole ? kRounding * busiestStage(workload) : 0;
 }
 
-Placements placements(const Requested &asked, int most)
+Placements placements(const Requested &asked, OpenReplicas replicas, int most)
 {
-    Placements result = undealtPlacements(asked, most);
+    Placements result = placed(asked, candidateModes(*asked.plan), replicas, most);
     const bool isShared = sharesOut(*asked.plan);
     if (asked.plan->wan.sharing != WanSharing::Temporal && !isShared)
         return result;
@@ -163,19 +258,23 @@ Placements placements(const Requested &asked, int most)
         placement.layout = std::move(trial.layout);
     };
     const bool isTwice = dealsTwice(*asked.plan);
-    std::vector<PlacedLayout> cautious;
+    const bool mayAllLeave = isTwice && asked.plan->heterogeneity.isLayered() && !asked.plan->memory.offloadFraction;
+    std::vector<PlacedLayout> cautious, allLeaving;
     for (PlacedLayout &placement : result.found) {
         PlacedLayout other = isTwice ? placement : PlacedLayout {};
         dealOne(placement, true);
         if (!isTwice || (placement.layout.chunks == other.layout.chunks && !asked.plan->heterogeneity.isLayered()))
             continue;
+        if (mayAllLeave)
+            allLeaving.emplace_back(placement).layout.shares.allLeaves = true;
         dealOne(other, false);
         if (placement.layout.chunks != other.layout.chunks || placement.layout.classes != other.layout.classes)
             cautious.push_back(std::move(other));
     }
-    std::ranges::stable_sort(cautious, {}, &PlacedLayout::bound);
-    result.found.insert(
-        result.found.end(), std::make_move_iterator(cautious.begin()), std::make_move_iterator(cautious.end()));
+    for (std::vector<PlacedLayout> *others : { &allLeaving, &cautious }) {
+        std::ranges::stable_sort(*others, {}, &PlacedLayout::bound);
+        std::ranges::move(*others, std::back_inserter(result.found));
+    }
     return result;
 }
 
@@ -204,7 +303,7 @@ std::vector<Layout> otherCells(const Requested &asked, const PlacedLayout &place
 
 Workload place(Requested asked, PlacementMode mode)
 {
-    Placements all = placed(asked, { mode }, 1);
+    Placements all = placed(asked, { mode }, OpenReplicas::Most, 1);
     Workload workload(
         std::move(asked), all.found.empty() ? std::move(all.unplaced) : std::move(all.found.front().layout));
     formCells(workload);

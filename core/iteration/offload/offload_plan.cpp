@@ -25,7 +25,7 @@ public:
         , m_views(workload)
         , m_costerOf(costerOf)
         , m_costs(costs)
-        , m_settings(offloadSettings(*workload.plan))
+        , m_settings(offloadSettings(workload))
         , m_paths(offloadPaths(workload))
         , m_fair(fairRates(m_paths))
         , m_byPolicy(recomputesByPolicy(*workload.plan))

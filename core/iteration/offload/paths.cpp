@@ -26,7 +26,7 @@ class PathFinder {
 public:
     explicit PathFinder(const Workload &workload)
         : m_work(workload)
-        , m_settings(offloadSettings(*workload.plan))
+        , m_settings(offloadSettings(workload))
     {
     }
 

@@ -11,11 +11,14 @@
 
 namespace trainyard {
 
-OffloadSettings offloadSettings(const Plan &plan)
+OffloadSettings offloadSettings(const Workload &workload)
 {
+    const Plan &plan = *workload.plan;
     OffloadSettings settings;
     settings.target = activationsLeaveTo(plan.memory);
     settings.fraction = plan.memory.offloadFraction;
+    if (!settings.fraction && workload.layout.shares.allLeaves)
+        settings.fraction = 1;
     settings.minElements = plan.memory.offloadMinElements;
     settings.group = plan.memory.offloadGroup;
     settings.ahead = plan.memory.offloadAhead;

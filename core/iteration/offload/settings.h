@@ -20,7 +20,7 @@ struct OffloadSettings {
     /// groups that are loaded ahead of the one in its backward
     int ahead = 1;
 };
-[[nodiscard]] OffloadSettings offloadSettings(const Plan &plan);
+[[nodiscard]] OffloadSettings offloadSettings(const Workload &workload);
 
 /// 10^9 bytes/s of the plan as bytes/s.
 struct PoolRates {

@@ -88,6 +88,8 @@ struct SharedOut {
     std::vector<int> evenMicroBatch, largestMicroBatch;
     /// [layer]: its collectives are over uneven shares
     std::vector<bool> layersUneven;
+    /// with `memory.offload_fraction: auto`: all that may leave does, as the deal has counted
+    bool allLeaves = false;
     /// it could not be dealt as asked, in one sentence
     std::string why;
 };

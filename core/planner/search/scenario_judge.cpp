@@ -206,6 +206,7 @@ CandidateVerdict ScenarioJudge::judge(const PlanPtr &plan, std::uint64_t number,
         row.joulesPerToken = figures->joulesPerToken;
         row.fill = figures->fill;
         row.gpus = figures->gpus;
+        row.data = known.layout.data;
         row.value = objectiveValue(m_options.objective, *figures);
     }
     if (!known.feasible() || !figures) {

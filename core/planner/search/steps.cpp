@@ -92,7 +92,9 @@ private:
             return looked;
         PlanPtr plan = candidate == m_target ? m_found.plan(m_row) : m_found.space->plan(candidate);
         if (!m_judge) { // the plan that was asked about, which is looked at first
-            const auto own = run(m_found.space->base(), Depth::Score, m_context);
+            RunContext asked = m_context;
+            asked.replicas = OpenReplicas::Fastest;
+            const auto own = run(m_found.space->base(), Depth::Score, asked);
             if (!own) {
                 looked.refused = own.error();
                 return looked;

@@ -179,7 +179,7 @@ void addWear(std::vector<Problem> &problems, const Evaluation &evaluation, const
 
 void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
-    const OffloadSettings settings = offloadSettings(*workload.plan);
+    const OffloadSettings settings = offloadSettings(workload);
     if (evaluation.metrics.offload)
         addWear(problems, evaluation, *evaluation.metrics.offload);
     if (settings.target == ActivationOffload::None

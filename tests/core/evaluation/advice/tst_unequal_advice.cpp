@@ -37,16 +37,15 @@ class TestUnequalAdvice : public QObject {
     Q_OBJECT
 
 private slots:
-    // 23.4 s without, 29.2 s with it: what copies take shows, and the plan says so.
-    void whatActivationOffloadCostsCephaloIsSaid()
+    // 23.4 s without; 29.2 s while shares were dealt as if nothing left.
+    void activationOffloadCostsCephaloNothing()
     {
         const auto without = evaluated(llamaOn64(ActivationOffload::None)),
                    with = evaluated(llamaOn64(ActivationOffload::Host));
         QVERIFY(with->feasible());
         const double slower = *with->metrics.iterationTime / *without->metrics.iterationTime;
-        QVERIFY2(slower > 1.005, qPrintable(QString::number(slower)));
-        QVERIFY(saying(
-            *withFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload", "makes an iteration longer"));
+        QVERIFY2(slower < 1.01, qPrintable(QString::number(slower)));
+        QVERIFY(with->metrics.offload && with->metrics.offload->activationPeakReduction > 0.5);
     }
 
     // Where the way to the host is too slow for what a small share would free, the plan says what it costs.
@@ -67,6 +66,12 @@ private slots:
         QVERIFY(problem);
         QCOMPARE(problem->fixes.size(), 1u);
         QCOMPARE(*evaluated(*problem->fixes.front().plan)->metrics.iterationTime, *without->metrics.iterationTime);
+    }
+
+    void andNothingWhereItCostsNothing()
+    {
+        QVERIFY(!saying(*withAllFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload",
+            "makes an iteration longer"));
     }
 
     void boundaryOffloadWithoutALayerLoopIsSaidToDoNothing()
