@@ -36,6 +36,18 @@ std::string partsTable(const RunVerdict &verdict)
     return text.text();
 }
 
+std::string stagesTable(const RunVerdict &verdict)
+{
+    using enum TextTable::Align;
+    TextTable text({ Left, Right, Right, Right, Right, Right },
+        { "computing of", "ranks", "predicted", "measured", "beside others", "costs" });
+    for (const StageInRun &one : verdict.stages)
+        text.add({ "stage " + std::to_string(one.stage + 1), wholeText(one.ranks), secondsText(one.planned),
+            secondsText(one.measured), (one.ratio < 1 ? "−" : "+") + percentText(std::abs(one.ratio - 1)),
+            one.seconds > 0 ? secondsText(one.seconds) : "" });
+    return "\n" + text.text();
+}
+
 std::string signedBytes(double bytes)
 {
     if (std::abs(bytes) < 0.5)
@@ -95,6 +107,8 @@ std::string verdictTable(const JudgedRun &judged)
         text += verdict->headline + "\n";
     if (verdict && verdict->isTimed)
         text += "\n" + partsTable(*verdict);
+    if (verdict && !verdict->stages.empty())
+        text += stagesTable(*verdict);
     if (verdict && verdict->memory) {
         text += memoryTable(memory);
         if (verdict->isTimed)
@@ -129,8 +143,8 @@ std::string verdictJson(const JudgedRun &judged)
     Json json { { "headline", nullptr }, { "in_range", nullptr }, { "predicted_s", jsonOrNull(metrics.iterationTime) },
         { "measured_s", nullptr },
         { "range_s", { jsonOrNull(metrics.confidence.iterationLow), jsonOrNull(metrics.confidence.iterationHigh) } },
-        { "confidence", metrics.confidence.label }, { "parts", Json::array() }, { "causes", Json::array() },
-        { "doubts", Json::array() } };
+        { "confidence", metrics.confidence.label }, { "parts", Json::array() }, { "stages", Json::array() },
+        { "causes", Json::array() }, { "doubts", Json::array() } };
     if (judged.verdict) {
         const RunVerdict &verdict = *judged.verdict;
         json["headline"] = verdict.headline;
@@ -143,6 +157,10 @@ std::string verdictJson(const JudgedRun &judged)
             json["parts"].push_back({ { "part", part.what }, { "predicted_s", part.predicted },
                 { "measured_s", part.measured }, { "evidence", part.evidence } });
         json["causes"] = verdict.causes;
+        for (const StageInRun &one : verdict.stages)
+            json["stages"].push_back(
+                { { "stage", one.stage + 1 }, { "ranks", one.ranks }, { "predicted_s", one.planned },
+                    { "measured_s", one.measured }, { "beside_others", one.ratio }, { "costs_s", one.seconds } });
         json["doubts"] = verdict.doubts;
     }
     json["feasible"] = judged.evaluation->feasible();

@@ -276,7 +276,7 @@ private slots:
         QStringList found;
         for (const Source &source : m_sources)
             if (source.isIn("core/") && !source.isIn("core/iteration/layouts/")
-                && matches(source.text, "(^|[^t]) (Workload|Requested) &(?!inMaking)\\w+[,)]"))
+                && matches(source.text, "(?<!const )\\b(Workload|Requested) &(?!inMaking)\\w+[,)]"))
                 found.append(source.path + QStringLiteral(" takes a workload to change it"));
         QVERIFY_NONE(found);
     }

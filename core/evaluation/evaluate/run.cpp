@@ -73,6 +73,7 @@ ExpectedAll<EvaluationPtr> unlessStopped(Evaluation evaluation, const std::stop_
 
 class Running {
 public:
+    Running(const Running &) = delete;
     Running(Requested asked, std::optional<BubbleService> service, Depth depth, const RunContext &context)
         : m_turns(std::move(asked))
         , m_service(std::move(service))
@@ -105,7 +106,7 @@ private:
         evaluation.feasibility.isSharded = !refusesSharding(*m_workload.plan, m_workload.stack);
         if (!evaluation.feasibility.isSharded)
             return evaluation;
-        for (PlacedLayout &placement : placements(m_turns.asked(), OpenReplicas::Most, kMostPlacementsToFit).found) {
+        for (PlacedLayout &placement : placements(m_turns.asked(), m_context.replicas, kMostPlacementsToFit).found) {
             if (m_stop.stop_requested())
                 break;
             m_turns.at(std::move(placement.layout));

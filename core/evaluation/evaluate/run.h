@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/facts/catalogue/catalogue.h"
-#include "core/iteration/layouts/placements.h"
+#include "core/iteration/layouts/open_replicas.h"
 
 #include <limits>
 #include <memory>
@@ -82,7 +82,7 @@ struct RunContext {
     RunCache *cache = nullptr;
     /// of Depth::Fit; its plans are left out where it is used up
     SearchWork *work = nullptr;
-    /// Of Depth::Score and deeper, and of what fixes are tried with. Whoever answers for a plan asks for the fastest.
+    /// Of every depth but the estimate. Whoever answers for a plan asks for the fastest.
     OpenReplicas replicas = OpenReplicas::Most;
 };
 

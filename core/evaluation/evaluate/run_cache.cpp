@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/evaluate/run_cache.h"
 
+#include "core/iteration/layouts/placements.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -16,7 +18,8 @@ EvaluationPtr RunCache::find(const Plan &plan, Depth depth, const RunContext &as
         const auto &problems = entry.evaluation->problems;
         if (entry.depth > depth && std::ranges::any_of(problems, &Problem::saysWhatWasLeftOut))
             return false;
-        return isDeep && entry.catalogue == &asked.catalogue && entry.replicas == asked.replicas
+        return isDeep && entry.catalogue == &asked.catalogue
+            && (entry.replicas == asked.replicas || !isOpen(plan))
             && (depth != Depth::Everything || entry.fixes == asked.fixes)
             && (entry.evaluation->plan.get() == &plan || *entry.evaluation->plan == plan);
     };

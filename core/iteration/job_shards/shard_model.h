@@ -32,6 +32,7 @@ struct ShardSeconds {
 class ShardModel {
 public:
     /// `asked`: by a plan on one GPU, whatever the cluster (jobWorkload). `kinds`: a location of each kind of GPU.
+    ShardModel(const ShardModel &) = delete;
     ShardModel(const Requested &asked, const std::vector<StageLocation> &kinds);
 
     [[nodiscard]] const ModelSpec &model() const { return m_work.model; }

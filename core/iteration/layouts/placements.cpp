@@ -3,6 +3,7 @@
 
 #include "core/engine/schedule/traits.h"
 #include "core/facts/cluster/alike_pools.h"
+#include "core/facts/plan/jobs.h"
 #include "core/iteration/cost/wan/wan_reduce.h"
 #include "core/iteration/layouts/cells_internal.h"
 #include "core/iteration/layouts/layers_by_speed.h"
@@ -36,12 +37,6 @@ int mostThatHold(const Requested &asked, int most)
     return holds;
 }
 
-/// Whether `data: auto` leaves the number of replicas to the engine: experts' ranks and schedules may refuse some.
-bool leavesReplicasOpen(const Requested &asked, OpenReplicas replicas)
-{
-    return replicas == OpenReplicas::Fastest && !asked.degrees.data && !sharesOut(*asked.plan);
-}
-
 bool hasUnlikePools(const Plan &plan)
 {
     return std::ranges::any_of(plan.cluster.datacenters, [](const Datacenter &site) {
@@ -49,28 +44,28 @@ bool hasUnlikePools(const Plan &plan)
     });
 }
 
-/// Numbers of replicas to look at beside the most: fewer of them where there are very many datacenters to search.
-std::vector<int> otherNumbers(const Requested &asked, int most)
+/// Numbers of replicas to look at besides, where that is open: fewer of them where there are very many datacenters to
+/// search. The most themselves where pools differ, for the same on other GPUs.
+std::vector<int> numbersToTry(const Requested &asked, int most)
 {
     constexpr std::size_t kMostSites = 512; // looked at in all
-    std::vector<int> numbers = fewerReplicas(asked, most);
+    const std::vector<int> numbers = asked.plan->parallelism.data ? std::vector<int> {} : fewerReplicas(asked, most);
     const std::size_t sites = std::max<std::size_t>(1, asked.plan->cluster.datacenters.size()),
                       stride = (numbers.size() * sites + kMostSites - 1) / kMostSites;
     std::vector<int> kept;
+    if (hasUnlikePools(*asked.plan))
+        kept.push_back(most);
     for (std::size_t i = 0; i < numbers.size(); i += std::max<std::size_t>(1, stride))
         kept.push_back(numbers[i]);
-    if (hasUnlikePools(*asked.plan)) // the same on GPUs in another order
-        kept.insert(kept.begin(), most);
     return kept;
 }
 
-/// How many GPUs of unequal pools are taken in which order, where some stay idle.
-std::vector<OpenPlace> openPlaces(const Plan &plan, bool leavesRoom)
+/// Any sizes only where none of the usual ones has room.
+std::vector<BoundedBlocks> blocksOfLeastBounds(const SearchTimes &times, int most, int visits = SearchLimits {}.visits)
 {
-    std::vector<OpenPlace> ways { { false, leavesRoom } };
-    if (hasUnlikePools(plan))
-        ways.push_back({ true, leavesRoom });
-    return ways;
+    std::vector<BoundedBlocks> blocks = searchBlocks(times, { .most = most, .visits = visits }).blocks;
+    return blocks.empty() ? searchBlocks(times, { .sizes = BlockSizes::Any, .most = most, .visits = visits }).blocks
+                          : blocks;
 }
 
 void addIfNew(std::vector<PlacedLayout> &found, PlacedLayout placed)
@@ -82,28 +77,36 @@ void addIfNew(std::vector<PlacedLayout> &found, PlacedLayout placed)
         found.push_back(std::move(placed));
 }
 
-/// Pipelines across with fewer replicas than the most, or on other GPUs: of each number of them the blocks of the
-/// least bounds, or those that are pinned.
-void addFewerAcross(Placements &out, const Requested &asked, int data, int most)
+/// How GPUs are taken where the engine chooses: pools that differ in the order of the plan and fastest first. What is
+/// placed with the most replicas in the order of the plan is known.
+std::vector<OpenPlace> openPlaces(const Plan &plan, bool isMost)
 {
-    const Plan &plan = *asked.plan;
-    const std::vector<int> numbers = otherNumbers(asked, data);
+    std::vector<OpenPlace> ways;
+    if (!isMost)
+        ways.push_back({ false, true });
+    if (hasUnlikePools(plan))
+        ways.push_back({ true, !isMost });
+    return ways;
+}
+
+/// Pipelines across on other GPUs and, where that is open, with fewer replicas: of each number of them the blocks of
+/// the least bounds, or those that are pinned.
+void addOthersAcross(Placements &out, const Requested &asked, int data, int most)
+{
+    const std::vector<int> numbers = numbersToTry(asked, data);
     const int each = std::clamp(most / std::max(1, int(numbers.size())), 2, 4);
     const int visits = 6'000 / std::max(1, int(numbers.size()));
-    std::vector<PlacedLayout> fewer;
+    const bool isPinned = !asked.plan->placement.stages.empty();
     for (const int number : numbers) {
         const SearchTimes times = searchTimes(asked, number);
-        std::vector<BoundedBlocks> blocks;
-        if (!plan.placement.stages.empty())
-            blocks.push_back(boundBlocks(times, blocksOf(out.found.front().layout.classes.front())));
-        else
-            blocks = searchBlocks(times, { .most = each, .visits = visits }).blocks;
+        const std::vector<BoundedBlocks> blocks = isPinned
+            ? std::vector { boundBlocks(times, blocksOf(out.found.front().layout.classes.front())) }
+            : blocksOfLeastBounds(times, each, visits);
         for (const BoundedBlocks &candidate : blocks)
-            for (const OpenPlace how : openPlaces(plan, number < data))
-                addIfNew(fewer,
+            for (const OpenPlace how : openPlaces(*asked.plan, number == data))
+                addIfNew(out.found,
                     { placeBlocks(asked, candidate.blocks, number, how), candidate.seconds, candidate.mayFit, true });
     }
-    std::ranges::move(fewer, std::back_inserter(out.found));
 }
 
 void addPipelinesAcross(Placements &out, const Requested &asked, OpenReplicas replicas, int most)
@@ -116,8 +119,8 @@ void addPipelinesAcross(Placements &out, const Requested &asked, OpenReplicas re
         }
         const int placed = layout.data;
         out.found.push_back({ std::move(layout), 0, true });
-        if (leavesReplicasOpen(asked, replicas))
-            addFewerAcross(out, asked, placed, most);
+        if (replicas == OpenReplicas::Fastest && isOpen(*asked.plan))
+            addOthersAcross(out, asked, placed, most);
     };
     if (!plan.placement.stages.empty())
         return addOne(placePinned(asked));
@@ -129,19 +132,16 @@ void addPipelinesAcross(Placements &out, const Requested &asked, OpenReplicas re
     }
     if (data == 0)
         return addOne(placeNothing(asked, std::max(1, asked.degrees.data.value_or(1))));
-    const auto isOpen = [](int stages) { return stages > 0; };
-    if (std::ranges::count_if(room.holds, isOpen) == 1) {
-        const auto only = std::ranges::find_if(room.holds, isOpen);
+    const auto holdsAny = [](int stages) { return stages > 0; };
+    if (std::ranges::count_if(room.holds, holdsAny) == 1) {
+        const auto only = std::ranges::find_if(room.holds, holdsAny);
         return addOne(placeBlocks(asked, { { int(only - room.holds.begin()), room.stages } }, data));
     }
     const SearchTimes times = searchTimes(asked, data);
-    FoundBlocks found = searchBlocks(times, { .most = most });
-    if (found.blocks.empty())
-        found = searchBlocks(times, { .sizes = BlockSizes::Any, .most = most });
-    for (BoundedBlocks &candidate : found.blocks)
+    for (BoundedBlocks &candidate : blocksOfLeastBounds(times, most))
         out.found.push_back({ placeBlocks(asked, candidate.blocks, data), candidate.seconds, candidate.mayFit });
-    if (leavesReplicasOpen(asked, replicas) && !out.found.empty())
-        addFewerAcross(out, asked, data, most);
+    if (replicas == OpenReplicas::Fastest && isOpen(*asked.plan) && !out.found.empty())
+        addOthersAcross(out, asked, data, most);
 }
 
 /// One pipeline in each datacenter that holds any, by the slowest of them.
@@ -157,9 +157,9 @@ void addWholePipelines(Placements &out, const Requested &asked, OpenReplicas rep
     std::vector<PlacedLayout> placed;
     for (Layout &layout : layouts)
         addIfNew(placed, { std::move(layout), 0, true });
-    if (leavesReplicasOpen(asked, replicas)) {
-        for (const int number : otherNumbers(asked, data))
-            for (const OpenPlace how : openPlaces(*asked.plan, number < data))
+    if (replicas == OpenReplicas::Fastest && isOpen(*asked.plan)) {
+        for (const int number : numbersToTry(asked, data))
+            for (const OpenPlace how : openPlaces(*asked.plan, number == data))
                 for (Layout &layout : placeWholePipelines(asked, std::clamp(most / 8, 1, 4), number, how))
                     if (layout.data > 0)
                         addIfNew(placed, { std::move(layout), 0, true, true });
@@ -215,6 +215,11 @@ Placements placed(const Requested &asked, const std::vector<PlacementMode> &mode
 }
 
 } // namespace
+
+bool isOpen(const Plan &plan)
+{
+    return (!plan.parallelism.data || hasUnlikePools(plan)) && !hasJobs(plan) && !sharesOut(plan);
+}
 
 Placements undealtPlacements(const Requested &asked, int most)
 {

@@ -5,16 +5,17 @@
 // those with fewer behind them. Whoever wants the best one evaluates them in this order and may leave out all whose
 // bound is not below the time that it has. docs/model.md, "Placement".
 
+#include "core/iteration/layouts/open_replicas.h"
 #include "core/iteration/placement/resolve.h"
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace trainyard {
 
-/// What `data: auto` stands for. A search has numbers of replicas of its own to try, beside the most.
-enum class OpenReplicas : std::uint8_t { Most, Fastest };
+/// Whether OpenReplicas::Fastest is more than the most: the plan leaves their number open, or pools differ, whose GPUs
+/// may be taken fastest first. Where shares are dealt every GPU gets work by what it can do.
+[[nodiscard]] bool isOpen(const Plan &plan);
 
 struct PlacedLayout {
     /// placed, DP-cells formed

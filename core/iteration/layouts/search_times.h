@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// For `data` replicas. The layout of the workload is not read. With the price of a GB, per link and direction,
+/// For `data` replicas. With the price of a GB, per link and direction,
 /// hardware and egress too.
 [[nodiscard]] SearchTimes searchTimes(
     const Requested &asked, int data, const std::vector<std::array<double, 2>> *usdPerGb = nullptr);

@@ -8,7 +8,6 @@
 #include "core/iteration/placement/ranks.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>

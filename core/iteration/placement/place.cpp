@@ -56,9 +56,9 @@ std::string missingLink(const Plan &plan, const std::vector<DatacenterBlock> &bl
     return {};
 }
 
-std::string tooFewGpus(const Requested &workload, const LocationBook &book, int data)
+std::string tooFewGpus(const Requested &asked, const LocationBook &book, int data)
 {
-    const Degrees &p = workload.degrees;
+    const Degrees &p = asked.degrees;
     const std::int64_t locations = book.capacity(), usable = book.usableGpus();
     const int groupSize = p.tensor * p.context;
     std::string text = counted(p.pipeline, "stage") + " of " + counted(data * groupSize, "GPU") + " ("
@@ -93,9 +93,9 @@ int pipelinesIn(const SearchTimes &room, const std::vector<int> &sites)
     return possible;
 }
 
-LocationBook bookFor(const Requested &workload, OpenPlace how)
+LocationBook bookFor(const Requested &asked, OpenPlace how)
 {
-    LocationBook book(workload);
+    LocationBook book(asked);
     if (how.fastestFirst)
         book.preferFastest();
     if (how.leavesRoom)
@@ -105,9 +105,9 @@ LocationBook bookFor(const Requested &workload, OpenPlace how)
 
 } // namespace
 
-Layout placeBlocks(const Requested &workload, const std::vector<DatacenterBlock> &blocks, int data, OpenPlace how)
+Layout placeBlocks(const Requested &asked, const std::vector<DatacenterBlock> &blocks, int data, OpenPlace how)
 {
-    LocationBook book = bookFor(workload, how);
+    LocationBook book = bookFor(asked, how);
     int stage = 0;
     for (const DatacenterBlock &block : blocks) {
         book.place(block.datacenter, stage, block.stages, 0, data);
@@ -116,43 +116,42 @@ Layout placeBlocks(const Requested &workload, const std::vector<DatacenterBlock>
     return book.finish(PlacementMode::PipelineAcross, data);
 }
 
-Layout placePinned(const Requested &workload)
+Layout placePinned(const Requested &asked)
 {
-    const Plan &plan = *workload.plan;
-    const LocationBook book(workload);
+    const Plan &plan = *asked.plan;
+    const LocationBook book(asked);
     const std::vector<DatacenterBlock> blocks = pinnedBlocks(plan);
-    const int most = mostHeld(book, blocks),
-              data = workload.degrees.data.value_or(std::min(mostReplicas(workload), most));
+    const int most = mostHeld(book, blocks), data = asked.degrees.data.value_or(std::min(mostReplicas(asked), most));
     if (data < 1 || data > most)
-        return placeNothing(workload, std::max(1, workload.degrees.data.value_or(1)));
+        return placeNothing(asked, std::max(1, asked.degrees.data.value_or(1)));
     if (std::string why = missingLink(plan, blocks); !why.empty()) {
         Layout none = book.finish(PlacementMode::PipelineAcross, 0);
         none.unplaced = std::move(why);
         return none;
     }
-    return placeBlocks(workload, blocks, data);
+    return placeBlocks(asked, blocks, data);
 }
 
-Layout placeNothing(const Requested &workload, int data)
+Layout placeNothing(const Requested &asked, int data)
 {
-    const LocationBook book(workload);
+    const LocationBook book(asked);
     Layout none = book.finish(PlacementMode::PipelineAcross, 0);
-    none.unplaced = tooFewGpus(workload, book, data);
+    none.unplaced = tooFewGpus(asked, book, data);
     return none;
 }
 
-int mostReplicas(const Requested &workload)
+int mostReplicas(const Requested &asked)
 {
-    const Plan &plan = *workload.plan;
+    const Plan &plan = *asked.plan;
     return int(
-        std::min<std::int64_t>(LocationBook(workload).capacity() / workload.degrees.pipeline, totalMicroBatches(plan)));
+        std::min<std::int64_t>(LocationBook(asked).capacity() / asked.degrees.pipeline, totalMicroBatches(plan)));
 }
 
-std::vector<int> fewerReplicas(const Requested &workload, int most)
+std::vector<int> fewerReplicas(const Requested &asked, int most)
 {
     constexpr int kMostTried = 24;
-    const Degrees &p = workload.degrees;
-    const int total = totalMicroBatches(*workload.plan), experts = workload.model.isMoe() ? p.expertRanks() : 1;
+    const Degrees &p = asked.degrees;
+    const int total = totalMicroBatches(*asked.plan), experts = asked.model.isMoe() ? p.expertRanks() : 1;
     const int step = experts / std::gcd(experts, p.gpusOfStage()); // replicas for whole groups of experts
     std::vector<int> all;
     const auto add = [&](int data) {
@@ -177,12 +176,12 @@ std::vector<int> fewerReplicas(const Requested &workload, int most)
     return tried;
 }
 
-SearchTimes searchRoom(const Requested &workload, int data)
+SearchTimes searchRoom(const Requested &asked, int data)
 {
-    const Plan &plan = *workload.plan;
-    const LocationBook book(workload);
+    const Plan &plan = *asked.plan;
+    const LocationBook book(asked);
     SearchTimes room;
-    room.stages = workload.degrees.pipeline;
+    room.stages = asked.degrees.pipeline;
     room.handsBack = handsBack(plan);
     std::unordered_map<std::string_view, int> numbers;
     const auto &datacenters = plan.cluster.datacenters;
@@ -210,19 +209,19 @@ SearchTimes searchRoom(const Requested &workload, int data)
     return room;
 }
 
-std::vector<Layout> placeWholePipelines(const Requested &workload, int most, std::optional<int> wanted, OpenPlace how)
+std::vector<Layout> placeWholePipelines(const Requested &asked, int most, std::optional<int> wanted, OpenPlace how)
 {
-    const Plan &plan = *workload.plan;
-    const SearchTimes room = searchRoom(workload, 1);
+    const Plan &plan = *asked.plan;
+    const SearchTimes room = searchRoom(asked, 1);
     const int stages = room.stages, count = int(room.holds.size());
     const auto largest = std::ranges::max_element(room.holds);
     const std::vector<int> sites =
         count == 0 || *largest == 0 ? std::vector<int> {} : reachable(room, int(largest - room.holds.begin()));
     const int possible = pipelinesIn(room, sites);
-    const int data = workload.degrees.data.value_or(wanted.value_or(std::min(possible, totalMicroBatches(plan))));
+    const int data = asked.degrees.data.value_or(wanted.value_or(std::min(possible, totalMicroBatches(plan))));
     std::vector<Layout> layouts;
     const auto placeIn = [&](const std::vector<int> &order) {
-        LocationBook locations = bookFor(workload, how);
+        LocationBook locations = bookFor(asked, how);
         int replica = 0;
         for (const int d : order) {
             const int here = std::min(data - replica, room.holds[std::size_t(d)] / stages);
@@ -255,8 +254,8 @@ std::vector<Layout> placeWholePipelines(const Requested &workload, int most, std
     }
     if (!layouts.empty())
         return layouts;
-    Layout none = LocationBook(workload).finish(PlacementMode::DataAcross, 0);
-    const int whole = stages * workload.degrees.gpusOfStage();
+    Layout none = LocationBook(asked).finish(PlacementMode::DataAcross, 0);
+    const int whole = stages * asked.degrees.gpusOfStage();
     none.unplaced = std::to_string(std::max(1, data)) + (data > 1 ? " whole pipelines of " : " whole pipeline of ")
         + std::to_string(whole) + " GPUs, each in one datacenter, cannot be placed: linked datacenters hold "
         + std::to_string(possible);

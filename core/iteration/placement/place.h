@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// How locations are taken where `data: auto` leaves that open.
+/// How locations are taken where the engine chooses.
 struct OpenPlace {
     /// LocationBook::preferFastest
     bool fastestFirst = false;

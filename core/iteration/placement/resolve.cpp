@@ -262,7 +262,7 @@ ExpectedAll<Requested> resolve(PlanPtr plan, const Catalogue &catalogue)
     if (!plan->calibration.empty())
         if (auto applied = applyCalibration(workload); !applied)
             return std::unexpected(std::move(applied.error()));
-    return static_cast<Requested &&>(workload);
+    return static_cast<Requested &&>(workload); // what is made, without the means to change it
 }
 
 bool sharesNames(const Plan &resolved, const Plan &plan)

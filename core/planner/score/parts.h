@@ -129,9 +129,9 @@ struct TimePart {
 /// `errors`: all that resolve() finds; `stack` is that of the plan's names.
 [[nodiscard]] ShapePart shapePart(
     const Plan &plan, const Errors &errors, std::shared_ptr<const StackSpec> stack, Reasons &reasons);
-/// Workloads from here on have a plan that has no fault of batch or shape. Without a layout.
+/// Workloads from here on have a plan that has no fault of batch or shape.
 [[nodiscard]] PlacesPart placesPart(WorkloadInTurn &turns, Reasons &reasons);
-/// With the layout of the places; fills in its chunks.
+/// `at`: the layout of the places, whose chunks are filled in.
 [[nodiscard]] OrderPart orderPart(WorkloadInTurn &turns, const Layout &at, Reasons &reasons);
 [[nodiscard]] WalkPart walkPart(
     const OrderPart &order, int microBatches, bool isRecomputing, bool recomputesLast, Reasons &reasons);

@@ -49,7 +49,7 @@ struct UniformFrame {
     [[nodiscard]] static std::vector<std::string> ignoredKeys();
 };
 
-/// Places the plan of a resolved workload, whose layout it leaves as it is. `inRuns`: shards are exchanged so.
+/// Places the plan of the workload at hand, which is left without a layout. `inRuns`: shards are exchanged so.
 [[nodiscard]] UniformFrame uniformFrame(WorkloadInTurn &turns, bool inRuns);
 /// The program's shape.
 [[nodiscard]] ScheduleShape uniformShape(const Workload &workload, int microBatches);

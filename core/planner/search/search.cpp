@@ -144,15 +144,20 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     return result;
 }
 
+PlanPtr withReplicas(const PlanPtr &plan, int data)
+{
+    if (plan->parallelism.data || data <= 0)
+        return plan;
+    Plan stated = *plan;
+    stated.parallelism.data = data;
+    return std::make_shared<const Plan>(std::move(stated));
+}
+
 PlanPtr SearchResult::plan(std::size_t row) const
 {
     const SearchRow &of = rows[row];
     PlanPtr made = space->plan(space->candidate(of.number));
-    if (made->parallelism.data || of.data == 0 || (own && of.number == rows[*own].number))
-        return made;
-    Plan stated = *made;
-    stated.parallelism.data = of.data;
-    return std::make_shared<const Plan>(std::move(stated));
+    return own && of.number == rows[*own].number ? made : withReplicas(made, of.data);
 }
 
 } // namespace trainyard

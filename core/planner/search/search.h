@@ -124,6 +124,9 @@ struct PruneCount {
     std::vector<PruneCount> details;
 };
 
+/// The plan with that number of replicas, where it leaves it open: `data: auto` of a candidate is the most of them.
+[[nodiscard]] PlanPtr withReplicas(const PlanPtr &plan, int data);
+
 struct SearchResult {
     std::shared_ptr<const SearchSpace> space;
     /// what was asked for

@@ -4,7 +4,7 @@
 #include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/evaluation/evaluate/metrics/confidence.h"
-#include "core/iteration/iteration_costs/iteration_costs.h"
+#include "core/iteration/iteration_costs/recomputed_shares.h"
 #include "core/runs/calibrate/calibration_judge_internal.h"
 #include "core/runs/calibrate/probe_samples.h"
 #include "core/runs/calibrate/robust_fit.h"
@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <set>
 
 namespace trainyard {
@@ -53,34 +55,6 @@ void shareOut(CalibrationCase &of, double share)
     }
     of.proposal.stepsFitted = int(of.fitted.size());
     of.proposal.stepsHeldOut = int(of.held.size());
-}
-
-/// By the orders of the plan's schedule: a backward that follows its own forward finds its activations still there.
-std::vector<std::vector<RecomputedShares>> recomputedShares(const Workload &workload, const std::stop_token &stop)
-{
-    std::vector<std::vector<RecomputedShares>> shares;
-    if (workload.plan->memory.recompute == Recompute::None)
-        return shares;
-    const auto costs = cost(workload, stop);
-    if (!costs || costs->iteration.classes.size() != costs->stages.size())
-        return shares;
-    for (std::size_t c = 0; c < costs->stages.size(); ++c) {
-        const Program &program = costs->iteration.classes[c].program;
-        const std::vector<StageCosts> &stages = costs->stages[c];
-        std::vector<RecomputedShares> &of = shares.emplace_back(stages.size());
-        for (std::size_t stage = 0; stage < std::min(stages.size(), program.order.size()); ++stage) {
-            std::vector<double> all(stages[stage].chunks.size()), again = all;
-            for (const Op &op : program.order[stage]) {
-                if (std::size_t(op.chunk) >= all.size())
-                    continue;
-                all[std::size_t(op.chunk)] += isForward(op.kind);
-                again[std::size_t(op.chunk)] += op.recomputes || op.kind == OpKind::Recompute;
-            }
-            for (std::size_t chunk = 0; chunk < all.size(); ++chunk)
-                of[stage].push_back(all[chunk] > 0 ? again[chunk] / all[chunk] : 1);
-        }
-    }
-    return shares;
 }
 
 /// Steps of a log alone: the one factor on products by which the median step comes out.
@@ -132,7 +106,44 @@ void addLogFactor(CalibrationCase &of, Judge &judge)
     of.propose(std::move(fitted));
 }
 
-void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
+/// Leaves out of what is proposed what brings the plan farther from the steps held out, one factor after the other: the
+/// one without which all others together come nearest.
+void refuseWhatMisleads(CalibrationCase &of, Judge &judge)
+{
+    CalibrationProposal &proposal = of.proposal;
+    if (proposal.heldSeconds.empty() || of.held == of.fitted)
+        return;
+    constexpr double kSeen = 2e-3; // less is within what few steps tell
+    const double middle = medianOf(proposal.heldSeconds);
+    const double most = proposal.errorBefore
+        + std::max(kSeen,
+            kMedianError * medianDistance(proposal.heldSeconds, middle) / middle
+                / std::sqrt(double(proposal.heldSeconds.size())));
+    std::vector<FittedFactor *> kept;
+    for (FittedFactor &fitted : proposal.factors)
+        if (fitted.refused.empty())
+            kept.push_back(&fitted);
+    const auto errorOf = [&](const FittedFactor *without) {
+        std::vector<const FittedFactor *> some;
+        std::ranges::copy_if(kept, std::back_inserter(some), [&](const FittedFactor *one) { return one != without; });
+        return judge.errorOf(judge.seconds(some)).value_or(std::numeric_limits<double>::infinity());
+    };
+    while (proposal.errorAfter > most && !kept.empty() && !of.options.stop.stop_requested()) {
+        FittedFactor *worst = nullptr;
+        double nearest = std::numeric_limits<double>::infinity();
+        for (FittedFactor *one : kept)
+            if (const double error = errorOf(one); error < nearest)
+                nearest = error, worst = one;
+        if (!worst)
+            return;
+        worst->refused = "With it and the others predicted steps lie " + percentText(proposal.errorAfter)
+            + " off those held out, without it " + percentText(nearest);
+        std::erase(kept, worst);
+        proposal.errorAfter = nearest;
+    }
+}
+
+void judgeAll(CalibrationCase &of, Judge &judge)
 {
     CalibrationProposal &proposal = of.proposal;
     for (const int step : of.held)
@@ -154,8 +165,14 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
             fitted.factor.errorAfter = judge.errorOf(alone);
         }
     }
-    proposal.errorBefore = judge.errorOf(evaluation.metrics.iterationTime.value_or(0)).value_or(0);
-    proposal.errorAfter = judge.errorOf(judge.seconds(all)).value_or(0);
+    const auto errorBefore = judge.errorOf(before), errorAfter = judge.errorOf(judge.seconds(all));
+    proposal.errorBefore = errorBefore.value_or(0);
+    proposal.errorAfter = errorAfter.value_or(0);
+    if (errorBefore && errorAfter && *errorBefore <= kOtherRun)
+        refuseWhatMisleads(of, judge);
+    for (auto &[seconds, index] : explained)
+        if (!proposal.factors[index].refused.empty())
+            seconds = -1;
     if (proposal.errorBefore > kOtherRun)
         of.note("The steps of the run lie " + percentText(proposal.errorBefore)
             + " from the plan: it is hardly the plan of this run");
@@ -191,7 +208,8 @@ Expected<CalibrationProposal> calibrate(
         .fittedOn = jobOfPlan(*evaluation.plan, evaluation.model, evaluation.layout, catalogue),
         .proposal = {} };
     shareOut(of, options.heldOut);
-    of.recomputed = recomputedShares(of.workload, options.stop);
+    if (const auto costs = cost(of.workload, options.stop))
+        of.recomputed = recomputedShares(*of.workload.plan, *costs);
     for (const RankRecording &rank : run.recording->ranks)
         if (rank.worldSize > 0 && rank.worldSize != of.map.worldSize())
             of.isOfWorld = false;
@@ -225,7 +243,7 @@ Expected<CalibrationProposal> calibrate(
     if (otherWork.empty() && !hasSpans && !of.fitted.empty() && !options.stop.stop_requested())
         addLogFactor(of, judge);
     if (!options.stop.stop_requested())
-        judgeAll(of, judge, evaluation);
+        judgeAll(of, judge);
     if (options.stop.stop_requested())
         return std::unexpected(Error { ErrorCode::Cancelled, "", "cancelled", "" });
     if (of.proposal.factors.empty()) {

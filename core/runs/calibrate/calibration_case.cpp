@@ -117,8 +117,10 @@ const RecomputedShares &CalibrationCase::recomputedOf(const PipelineClass &pipel
 
 std::optional<double> r2Of(const std::vector<double> &line, const std::vector<double> &measured)
 {
+    if (line.size() < 3)
+        return std::nullopt;
     const auto [least, most] = std::ranges::minmax(line);
-    if (line.size() < 3 || !(most > least * (1 + 1e-6)))
+    if (!(most > least * (1 + 1e-6)))
         return std::nullopt;
     double mean = 0, left = 0, all = 0;
     for (const double value : measured)
@@ -140,6 +142,9 @@ void CalibrationCase::learnFrom(LearntFrom what)
     isOfJob = what != LearntFrom::Probe;
 }
 
+/// Where all samples are nearly alike noise alone makes it a little less than 0.
+constexpr double kLeastR2 = -3;
+
 void CalibrationCase::propose(FittedFactor one, bool isMeasured)
 {
     one.factor.recording = recording;
@@ -158,6 +163,9 @@ void CalibrationCase::propose(FittedFactor one, bool isMeasured)
         one.refused = "Its standard error is "
             + percentText(*one.factor.standardError / one.factor.gbytesPerS.value_or(factor))
             + " of it: the samples hardly tell it from nothing";
+    else if (one.factor.r2 && *one.factor.r2 < kLeastR2)
+        one.refused = "Its samples lie more than twice as far from it as from their mean (R² "
+            + plainText(*one.factor.r2) + "): no one factor makes the model's times of them";
     else if (std::string faster = beyondWire(*this, one.factor); !faster.empty())
         one.refused = std::move(faster);
     else if (!(factor < kMostFactor) || !(factor > 1 / kMostFactor))

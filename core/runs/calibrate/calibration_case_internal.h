@@ -17,6 +17,9 @@ inline constexpr double kMostFactor = 8;
 /// out.
 inline constexpr double kFarOff = 0.05, kFarOffErrors = 5;
 
+/// Ranks far off are left out where they are fewer than one in so many: more are of another kind, not slow ones.
+inline constexpr double kMostLeftOut = 4;
+
 /// Of which of the run's files something was learnt.
 enum class LearntFrom : std::uint8_t { Probe, Ranks, Collectives, Tools, Steps };
 

@@ -8,6 +8,8 @@ namespace trainyard {
 double Judge::seconds(const std::vector<const FittedFactor *> &factors)
 {
     Plan plan = m_plan;
+    if (!plan.parallelism.data && m_case.workload.layout.data > 0)
+        plan.parallelism.data = m_case.workload.layout.data; // as it ran, whatever were faster with these
     for (const FittedFactor *fitted : factors)
         accept(plan, fitted->id, fitted->factor);
     const auto answer = run(std::make_shared<const Plan>(std::move(plan)), Depth::Score,

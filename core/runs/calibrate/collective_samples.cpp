@@ -43,7 +43,7 @@ public:
             sample.at = *at;
         for (const int rank : ranks)
             if (const auto at = locationOf(m_work, m_map, rank); at && at->datacenter != sample.at.datacenter)
-                sample.toDatacenter = at->datacenter;
+                sample.across = at;
         std::map<std::string, int> nodes;
         const bool areHostsTold = std::ranges::all_of(ranks, [&](int rank) { return m_hosts.contains(rank); });
         const int domain = std::max(1, domainOf(m_work, sample.at));
@@ -134,7 +134,7 @@ CollectiveSamples collectivesOf(const Run &run, const std::vector<int> &steps, c
         const std::string &operation = recording.names[one.operation];
         const bool isSend = one.groupRanks == 2 && operation.starts_with("send");
         std::size_t *leftOut = !isModelled(operation) && !isSend ? &result.unknown
-            : !isSend && known->second.toDatacenter >= 0         ? &result.afar
+            : !isSend && known->second.across                    ? &result.afar
             : areExchangesOwn && operation == "all_to_all"       ? &result.exchanges
                                                                  : nullptr;
         if (leftOut) {

@@ -7,6 +7,7 @@
 #include "core/iteration/placement/resolve.h"
 #include "core/runs/overlay/run_steps.h"
 
+#include <optional>
 #include <stop_token>
 
 namespace trainyard {
@@ -22,8 +23,8 @@ struct CollectiveSample {
     double seconds = 0;
     /// of its first rank
     StageLocation at;
-    /// where it crosses to another one
-    int toDatacenter = -1;
+    /// of a rank in another datacenter, where it crosses to one
+    std::optional<StageLocation> across;
     bool isBenchmark = false;
     /// Recording::sources, of a benchmark
     std::uint32_t source = kNoIndex;

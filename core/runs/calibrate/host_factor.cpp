@@ -19,7 +19,6 @@ namespace trainyard {
 namespace {
 
 constexpr double kLeastHost = 1e-4; // of a step: less than that is no host time to fit
-constexpr double kMostLeftOut = 4; // ranks far off are left out where they are fewer than one in so many
 constexpr double kFirst = 1.0 / 64, kLast = 64; // factors of the host that are looked for
 constexpr int kHalvings = 40;
 

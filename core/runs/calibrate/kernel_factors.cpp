@@ -196,13 +196,19 @@ private:
         const double middle = medianOf(std::move(ratios));
         if (samples.size() < 4)
             return;
+        const auto isOut = [&](const RankSample &sample) {
+            return std::abs(sample.ratio() / middle - 1)
+                > std::max(kFarOff, kFarOffErrors * sample.error / sample.measured);
+        };
+        const auto out = std::ranges::count_if(samples, isOut);
+        if (kMostLeftOut * double(out) > double(samples.size()))
+            return m_case.note(name + ": " + std::to_string(out) + " of " + std::to_string(samples.size())
+                + " ranks lie far from the median of all, by their stage or by their GPU: no rank is left out");
         std::erase_if(samples, [&](const RankSample &sample) {
-            const double off = sample.ratio() / middle - 1;
-            const bool isOut = std::abs(off) > std::max(kFarOff, kFarOffErrors * sample.error / sample.measured);
-            if (isOut)
-                m_case.note(name + " of rank " + std::to_string(sample.rank) + " take " + plainText(1 + off)
-                    + " × as long as those of its likes: it is left out");
-            return isOut;
+            if (isOut(sample))
+                m_case.note(name + " of rank " + std::to_string(sample.rank) + " take "
+                    + plainText(sample.ratio() / middle) + " × as long as those of its likes: it is left out");
+            return isOut(sample);
         });
     }
 

@@ -3,6 +3,8 @@
 #include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/facts/hardware/network_spec.h"
+#include "core/iteration/cost/wan/wan_codec.h"
+#include "core/iteration/cost/wan/wan_traffic.h"
 #include "core/iteration/placement/calibrated.h"
 #include "core/iteration/placement/ranks.h"
 #include "core/runs/calibrate/calibration_case_internal.h"
@@ -11,6 +13,7 @@
 #include "core/runs/calibrate/robust_fit.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <list>
 #include <map>
@@ -19,6 +22,8 @@
 namespace trainyard {
 
 namespace {
+
+constexpr double kOfOneSize = 0.02; // messages that lie no farther apart are alike
 
 class LinkFactors {
 public:
@@ -48,7 +53,7 @@ public:
     {
         std::map<std::string, StageLocation> gpus, datacenters;
         for (const CollectiveSample &sample : m_samples) {
-            if (sample.toDatacenter >= 0)
+            if (sample.across)
                 continue;
             if (sample.isInNode())
                 gpus.try_emplace(m_case.workload.gpu(sample.at).id, sample.at);
@@ -121,7 +126,7 @@ private:
     {
         std::vector<CollectiveSample> some;
         std::ranges::copy_if(all, std::back_inserter(some),
-            [&](const CollectiveSample &sample) { return sample.toDatacenter < 0 && isMeant(sample); });
+            [&](const CollectiveSample &sample) { return !sample.across && isMeant(sample); });
         return some;
     }
 
@@ -178,16 +183,50 @@ private:
         m_case.propose(std::move(fitted));
     }
 
-    /// Sends to another datacenter: seconds ≈ latency + bytes / what one sender reaches.
+    /// How many times the bytes of a send a node pair passes meanwhile, as the plan has it: other ranks of the tensor
+    /// group send their slices, other groups of the node theirs. Empty: what binds there is not the link.
+    [[nodiscard]] std::optional<double> sharersOf(const CollectiveSample &send) const
+    {
+        const Workload &workload = m_case.workload;
+        const int link = workload.links.between(send.at.datacenter, send.across->datacenter);
+        if (link < 0) // then nothing of it is fitted
+            return 1;
+        if (limitOfPair(workload, link, send.at, *send.across).limit == WanLimit::NodeNics)
+            return std::nullopt;
+        const double groups =
+            workload.transports[std::size_t(link)].rate.value / shareOfPair(workload, link, send.at, *send.across);
+        const double tensor = workload.tensorAt(send.at);
+        const double share = activationBits(*workload.plan).share();
+        const bool isSlice = std::ranges::any_of(std::array { false, true }, [&](bool backward) {
+            return std::abs(send.bytes * tensor / (workload.boundaryBytes(backward) * share) - 1) < kOfOneSize;
+        });
+        int members = 1;
+        for (const PipelineClass &pipelines : workload.layout.classes)
+            if (std::ranges::find(pipelines.locations, send.at) != pipelines.locations.end())
+                members = std::max(members, pipelines.cellMembers);
+        return groups * (isSlice ? tensor : 1) / members;
+    }
+
+    /// Sends to another datacenter: seconds ≈ latency + bytes that the node pair passes meanwhile / what it reaches.
     void addWan()
     {
         std::map<std::pair<int, int>, std::pair<std::vector<double>, std::vector<double>>> pairs;
+        int byNics = 0;
         for (const CollectiveSample &sample : m_samples)
-            if (sample.toDatacenter >= 0 && sample.operation.starts_with("send")) {
-                auto &[bytes, seconds] = pairs[std::minmax(sample.at.datacenter, sample.toDatacenter)];
-                bytes.push_back(sample.bytes);
+            if (sample.across && sample.operation.starts_with("send")) {
+                const auto sharers = sharersOf(sample);
+                if (!sharers) {
+                    ++byNics;
+                    continue;
+                }
+                auto &[bytes, seconds] = pairs[std::minmax(sample.at.datacenter, sample.across->datacenter)];
+                bytes.push_back(sample.bytes * *sharers);
                 seconds.push_back(sample.seconds);
             }
+        if (byNics > 0)
+            m_case.note(wholeText(byNics)
+                + " sends between datacenters are bound by the NICs of a node in this plan: they tell nothing of the "
+                  "link");
         const auto &datacenters = m_case.workload.plan->cluster.datacenters;
         for (const auto &[ends, times] : pairs) {
             const std::string a = datacenters[std::size_t(ends.first)].id, b = datacenters[std::size_t(ends.second)].id;
@@ -210,8 +249,8 @@ private:
             fitted.sentence = what + " reach " + bytesText(line->bytesPerSecond) + "/s (± "
                 + bytesText(line->bandwidthError) + "/s; " + wholeText(line->samples) + " sends) after "
                 + latencyText(line->latency * 1e6, line->latencyError * 1e6);
-            m_case.note("What one sender of " + a + " and " + b
-                + " reaches is taken for its node pair: several that send at once are not told apart");
+            m_case.note("A node pair of " + a + " and " + b
+                + " passes as many sends at once as the plan has it: what all of them reach is taken for the pair");
             m_case.propose(std::move(fitted));
         }
     }

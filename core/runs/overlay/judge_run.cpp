@@ -97,7 +97,8 @@ ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue,
         plan = std::make_shared<const Plan>(*std::move(amended));
     }
     EvaluationWorkspace workspace;
-    auto evaluation = run(plan, Depth::Spans, { .catalogue = catalogue, .workspace = workspace, .stop = options.stop });
+    auto evaluation = run(plan, Depth::Spans,
+        { .catalogue = catalogue, .workspace = workspace, .stop = options.stop, .replicas = OpenReplicas::Fastest });
     if (!evaluation)
         return std::unexpected(std::move(evaluation.error()));
     judged.evaluation = *std::move(evaluation);
@@ -106,7 +107,8 @@ ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue,
         return std::unexpected(Errors { { ErrorCode::Cancelled, "", "cancelled", "" } });
     judged.overlay = overlayRun(judged.evaluation, judged.run, options.overlay);
     const bool isPredicted = judged.overlay->evaluation && judged.evaluation->metrics.breakdown;
-    judged.verdict = isPredicted ? verdictOf(*judged.overlay) : std::unexpected(cannotRun(*judged.evaluation));
+    judged.verdict =
+        isPredicted ? verdictOf(*judged.overlay, catalogue) : std::unexpected(cannotRun(*judged.evaluation));
     if (judged.verdict && judged.imported) {
         const WorkloadSpec &told = judged.imported->plan.workload;
         if (judged.imported->isModelAssumed && told.model == plan->workload.model && !plan->workload.inlineModel) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 
 namespace trainyard {
 
@@ -68,6 +69,29 @@ std::string headlineOf(const RunOverlay &overlay, const TakenApart &taken, bool 
     return capital(std::move(text));
 }
 
+/// Of ranks that are those of the plan.
+std::vector<StageInRun> stagesOf(const RunOverlay &overlay, const Catalogue &catalogue)
+{
+    const RankMap map(*overlay.evaluation->plan, overlay.evaluation->layout, overlay.order);
+    const int world = worldSizeOf(*overlay.run->recording);
+    if (world > 0 && world != map.worldSize())
+        return {};
+    std::vector<StageInRun> stages = stagesInRun(*overlay.run, map, *overlay.evaluation, catalogue);
+    std::ranges::stable_sort(stages, std::greater {}, &StageInRun::ratio);
+    return stages;
+}
+
+/// "; stage 2 computes 20 % longer than the plan has it beside the others, 45 ms of a step"
+std::string slowStagesText(const std::vector<StageInRun> &stages)
+{
+    std::string text;
+    for (const StageInRun &one : stages)
+        if (!one.sentence.empty())
+            text += "; stage " + std::to_string(one.stage + 1) + " computes " + percentText(one.ratio - 1)
+                + " longer than the plan has it beside the others, " + secondsText(one.seconds) + " of a step";
+    return text;
+}
+
 RunVerdict ofMemoryAlone(const RunOverlay &overlay, MemoryVerdict memory)
 {
     RunVerdict verdict;
@@ -81,7 +105,7 @@ RunVerdict ofMemoryAlone(const RunOverlay &overlay, MemoryVerdict memory)
 
 } // namespace
 
-Expected<RunVerdict> verdictOf(const RunOverlay &overlay)
+Expected<RunVerdict> verdictOf(const RunOverlay &overlay, const Catalogue &catalogue)
 {
     const auto refused = [](const char *what, const char *right) {
         return std::unexpected(Error { ErrorCode::BadValue, "the run", what, right });
@@ -104,8 +128,9 @@ Expected<RunVerdict> verdictOf(const RunOverlay &overlay)
     verdict.isInRange = overlay.evaluation->feasible() && confidence.iterationLow && confidence.iterationHigh
         && taken.measured >= *confidence.iterationLow && taken.measured <= *confidence.iterationHigh;
     verdict.memory = std::move(memory);
-    verdict.headline = headlineOf(overlay, taken, verdict.isInRange);
-    verdict.causes = causesOf(overlay, taken);
+    verdict.stages = stagesOf(overlay, catalogue);
+    verdict.headline = headlineOf(overlay, taken, verdict.isInRange) + slowStagesText(verdict.stages);
+    verdict.causes = causesOf(overlay, taken, verdict.stages);
     verdict.doubts = doubtsOf(overlay, taken);
     for (TakenPart &one : taken.parts)
         verdict.parts.push_back(std::move(one.part));

@@ -6,6 +6,7 @@
 
 #include "core/runs/overlay/memory_verdict.h"
 #include "core/runs/overlay/run_overlay.h"
+#include "core/runs/overlay/slow_stages.h"
 
 namespace trainyard {
 
@@ -14,7 +15,9 @@ struct RunVerdict {
     std::string headline;
     /// of a step, seconds; largest difference first. Empty where no step is timed
     std::vector<VerdictPart> parts;
-    /// typical causes of the largest, a sentence each
+    /// Computing by stage, of a plan with several and a run with spans of them; the slowest by its ratio first.
+    std::vector<StageInRun> stages;
+    /// slow stages, then typical causes of the largest, a sentence each
     std::vector<std::string> causes;
     /// what the run does not tell, or the plan assumes
     std::vector<std::string> doubts;
@@ -28,6 +31,7 @@ struct RunVerdict {
 };
 
 /// Needs overlay.evaluation, and steps or memory.
-[[nodiscard]] Expected<RunVerdict> verdictOf(const RunOverlay &overlay);
+[[nodiscard]] Expected<RunVerdict> verdictOf(
+    const RunOverlay &overlay, const Catalogue &catalogue = builtinCatalogue());
 
 } // namespace trainyard

@@ -104,8 +104,16 @@ public:
     {
     }
 
-    std::vector<std::string> make()
+    std::vector<std::string> make(const std::vector<StageInRun> &stages)
     {
+        for (const StageInRun &one : stages)
+            if (!one.sentence.empty())
+                add(one.sentence);
+        if (!m_causes.empty()) {
+            stragglers();
+            links();
+            return std::move(m_causes);
+        }
         const double whole = m_taken.measured - m_taken.predicted;
         if (std::abs(whole) < kSmall * m_taken.predicted)
             return {};
@@ -261,9 +269,10 @@ private:
 
 } // namespace
 
-std::vector<std::string> causesOf(const RunOverlay &overlay, const TakenApart &taken)
+std::vector<std::string> causesOf(
+    const RunOverlay &overlay, const TakenApart &taken, const std::vector<StageInRun> &stages)
 {
-    return Causes(overlay, taken).make();
+    return Causes(overlay, taken).make(stages);
 }
 
 } // namespace trainyard

@@ -31,7 +31,8 @@ struct WorkOfRank {
 };
 
 /// Of all recorded ranks that have a number and show spans in steps. Like: the same stage and degree of tensor
-/// parallelism by the map, and GPUs of the same name; without a map, collectives of the same kinds, sizes and numbers.
+/// parallelism by the map, and GPUs of the same name; without a map, as far down the pipeline by who sends first to
+/// whom, and collectives of the same kinds, sizes and numbers.
 [[nodiscard]] std::vector<WorkOfRank> workOfRanks(const Run &run, const RankMap &map);
 
 /// Which recorded ranks (of Recording::ranks) do the same work: of each a number.

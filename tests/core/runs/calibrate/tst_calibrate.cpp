@@ -261,6 +261,70 @@ private slots:
         QVERIFY(std::abs(*wan->factor.latencyUs / 15000 - 1) < 0.001);
     }
 
+    /// Two groups of four share each node pair: each of their sends takes twice as long as one alone, which the plan
+    /// has too. A run that is as the plan says teaches a factor of 1, and latency and rate of the pair where sizes
+    /// differ.
+    void sendsThatShareANodePairAreComparedWithSuch_data()
+    {
+        QTest::addColumn<int>("sizes");
+        QTest::newRow("one size") << 1;
+        QTest::newRow("several sizes") << 6;
+    }
+    void sendsThatShareANodePairAreComparedWithSuch()
+    {
+        QFETCH(int, sizes);
+        Plan plan = threeSites(1, 2);
+        plan.cluster.datacenters.resize(2);
+        plan.cluster.wanLinks.resize(1);
+        plan.parallelism.tensor = 4;
+        plan.parallelism.data = 2;
+        plan.placement = {};
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        plan.wan.tcpConnections = std::nullopt;
+        WanLink &link = plan.cluster.wanLinks.front();
+        link.nodePairGbps = 4, link.rttMs = 20, link.jitterMs = 0, link.lossRate = 0, link.tcpWindowMb = 100;
+        SmallRecording recording;
+        auto from = recording.rank(0, 16);
+        auto to = recording.rank(8, 16);
+        Moment now = 1000;
+        const Moment begin = now;
+        for (int i = 0; i < 24; ++i) {
+            const double bytes = 4e6 * (1 + i % sizes);
+            const Moment end = now + 10000 + Moment(2 * bytes / 500); // µs; 4 Gbit/s are 500 bytes/µs, for two
+            from.collective("send", now, end, bytes, 24, -1, { 0, 8 });
+            to.collective("recv", now, end, bytes, 24, -1, { 0, 8 });
+            from.span(RecordedWork::Compute, end, end + 500);
+            to.span(RecordedWork::Compute, end, end + 500);
+            now = end + 1000;
+        }
+        from.step(1, begin, now);
+        to.step(1, begin, now);
+        const CalibrationProposal proposal = proposalOf(plan, recording.m_recording);
+        const FittedFactor *wan = factorOf(proposal, "wan-a-b");
+        QVERIFY2(wan && wan->refused.empty(), qPrintable(told(proposal)));
+        if (sizes == 1)
+            QVERIFY2(std::abs(wan->factor.factor.value_or(0) - 1) < 0.001, qPrintable(told(proposal)));
+        else
+            QVERIFY2(std::abs(wan->factor.gbytesPerS.value_or(0) / 0.5 - 1) < 0.001
+                    && std::abs(wan->factor.latencyUs.value_or(0) / 10000 - 1) < 0.001,
+                qPrintable(told(proposal)));
+    }
+
+    /// Half of the ranks take twice as long: two kinds of ranks, of which neither is left out.
+    void ranksOfTwoKindsAreNotLeftOut()
+    {
+        Plan plan = smallPlan();
+        const KernelRun slow = recorded(plan, { .seed = 4 });
+        Recording recording = slow.recording;
+        for (RankRecording &rank : recording.ranks)
+            for (RecordedStream &stream : rank.streams)
+                for (std::size_t i = 0; rank.rank % 2 == 1 && i < stream.spans.size(); ++i)
+                    if (stream.spans.work[i] == RecordedWork::Compute)
+                        stream.spans.duration[i] /= 2;
+        const CalibrationProposal proposal = proposalOf(plan, recording);
+        QVERIFY2(hasNote(proposal.notes, "no rank is left out"), qPrintable(told(proposal)));
+    }
+
     /// t = RTT / 2 + f bytes / rate: sends of one size give the factor f alone, which the link keeps at another rate.
     void sendsOfOneSizeGiveAFactor()
     {

@@ -55,6 +55,7 @@ EvaluationPtr twoGpus(bool isAcross)
 {
     Plan plan = oneSite(1, isAcross ? 2 : 1);
     plan.parallelism.tensor = 1;
+    plan.parallelism.data = isAcross ? 1 : 2;
     plan.workload.globalBatch = 8;
     plan.workload.model = "gpt-3-125m";
     plan.workload.sequenceLength = 2048;
