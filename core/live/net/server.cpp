@@ -322,8 +322,6 @@ asio::awaitable<void> ServerInside::writeAll(ConnectionPtr connection)
         const ErrorCodeOfSystem fault = co_await writer->write(std::move(next));
         connection->outgoing.pop_front();
         forgetWaiting(*connection, bytes);
-        if (!connection->isEnding && connection->channel.isExpired() && connection->why.empty())
-            connection->why = "it took nothing for " + std::to_string(int(limits.writeSeconds)) + " s";
         if (fault) {
             connection->outgoing.clear();
             forgetWaiting(*connection, connection->waiting);
@@ -334,6 +332,14 @@ asio::awaitable<void> ServerInside::writeAll(ConnectionPtr connection)
     else if (!connection->channel.isExpired())
         connection->channel.expireNever();
     connection->isWriting = false;
+}
+
+std::string ServerInside::whyEnded(const ServerConnection &connection, std::string reason) const
+{
+    // Streams may be silent: none but a write has a deadline, until it is ended.
+    return connection.channel.isExpired() && !connection.isEnding
+        ? "it took nothing for " + std::to_string(int(limits.writeSeconds)) + " s"
+        : reason;
 }
 
 void ServerInside::forgetWaiting(ServerConnection &connection, std::size_t bytes)

@@ -101,6 +101,8 @@ struct ServerInside : std::enable_shared_from_this<ServerInside> {
     /// Writes what waits, one after the other, then ends the stream where that was asked for.
     asio::awaitable<void> writeAll(ConnectionPtr connection);
     void startWriting(const ConnectionPtr &connection);
+    /// Why a stream's reading ended: `reason`, or that it took nothing of what waited for it.
+    [[nodiscard]] std::string whyEnded(const ServerConnection &connection, std::string reason) const;
     /// So many bytes do not wait for it any more.
     void forgetWaiting(ServerConnection &connection, std::size_t bytes);
 };
