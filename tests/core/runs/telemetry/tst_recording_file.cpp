@@ -344,7 +344,7 @@ private slots:
         spans = {};
         rank.collectives.clear();
         std::mt19937_64 random(3);
-        constexpr int kSpans = 200'000;
+        constexpr int kSpans = 60'000;
         for (int i = 0; i < kSpans; ++i) {
             spans.start.push_back(i * 1'000);
             spans.duration.push_back(std::int64_t(random() % 1'000'000'000));
