@@ -154,7 +154,16 @@ void LiveDocument::save(const QString &path)
     if (!d->feed)
         return;
     d->writing.run(
-        this, [feed = d->feed, path] { return writeRecording(feed->whole(), path.toStdString()); },
+        this,
+        [feed = d->feed, path]() -> Expected<void> {
+            const auto written = writeWhatFits(feed->whole(), path.toStdString());
+            if (!written)
+                return std::unexpected(written.error());
+            if (!written->empty()) // kept, and still unsaved
+                return std::unexpected(
+                    Error { ErrorCode::CannotWrite, path.toStdString(), *written, "room for the whole recording" });
+            return {};
+        },
         [this, path, generation = d->generation, events = d->counts.events](const Expected<void> &written) {
             if (written && generation == d->generation)
                 d->savedEvents = events;

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -62,6 +63,7 @@ int runCommandLine(int argc, char **argv)
 int main(int argc, char **argv)
 {
     trainyard::cli::cleanUpOnSignals();
+    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a fault of writing, told like a full disk
     try {
         return trainyard::cli::runCommandLine(argc, argv);
     } catch (const std::bad_alloc &) {

@@ -43,11 +43,17 @@ bool isOver(const live::SourceStatus &status)
     return status.state == live::SourceState::Ended || status.state == live::SourceState::Refused;
 }
 
+/// As it may stand in a line for people, however it is called.
+std::string shownName(const std::string &name)
+{
+    return printable(shortened(name, 200));
+}
+
 /// "tail:a.log: Trying again: …" of what people want to know once.
 std::string lineOf(const live::SourceStatus &status)
 {
-    return printable(status.address.text() + ": " + live::nameOf(status.state)
-        + (status.reason.empty() ? "" : ": " + status.reason));
+    return shownName(status.address.text()) + ": " + live::nameOf(status.state)
+        + (status.reason.empty() ? "" : ": " + printable(shortened(status.reason, 400)));
 }
 
 class Recorder {
@@ -106,7 +112,7 @@ public:
     {
         std::string text;
         for (const auto &[number, status] : m_last) {
-            text += printable(status.address.text()) + ": " + bytesText(static_cast<double>(status.bytes)) + " in "
+            text += shownName(status.address.text()) + ": " + bytesText(static_cast<double>(status.bytes)) + " in "
                 + wholeText(static_cast<double>(status.batches)) + (status.batches == 1 ? " batch" : " batches")
                 + (status.dropped > 0 ? ", " + bytesText(static_cast<double>(status.dropped)) + " dropped"
                                       : std::string())
@@ -124,7 +130,7 @@ public:
         if (!isWritten)
             return text;
         return text + counted(m_session.stepsTold(), "step") + ", " + counted(std::ssize(recording.ranks), "rank")
-            + ", " + wholeText(static_cast<double>(counts.events)) + " events: " + m_options.out + "\n";
+            + ", " + wholeText(static_cast<double>(counts.events)) + " events: " + shownName(m_options.out) + "\n";
     }
 
 private:
@@ -244,9 +250,12 @@ int record(const TelemetryRecordOptions &options)
         return fail({ { ErrorCode::CannotRead, options.addresses.size() == 1 ? options.addresses.front() : "",
             "nothing was told, so nothing is recorded", "a source that tells steps, spans or samples meanwhile" } });
     }
-    if (auto written = writeRecording(recording, options.out); !written)
+    const auto written = writeWhatFits(recording, options.out);
+    if (!written)
         return fail({ written.error() });
     std::cerr << recorder.summary(recording);
+    if (!written->empty())
+        return fail({ { ErrorCode::CannotWrite, options.out, *written, "room for the whole recording" } });
     const bool hasEnd = options.seconds > 0 || options.steps > 0; // else Ctrl-C is how it ends
     return isInterrupted && hasEnd ? int(kInterrupted) : int(kDone);
 }

@@ -48,7 +48,7 @@ live::ServeOptions servedWith(const TelemetryReplayOptions &options, const std::
     serve.status = [&progress, told = live::SourceState::Idle](const live::SourceStatus &status) mutable {
         if (status.state == live::SourceState::BackingOff && told != status.state) {
             progress.clear();
-            std::cerr << printable(status.address.text() + ": " + status.reason) << '\n';
+            std::cerr << printable(shortened(status.address.text() + ": " + status.reason, 600)) << '\n';
         }
         told = status.state == live::SourceState::Connecting ? told : status.state;
         if (progress.isDue())

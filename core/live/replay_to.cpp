@@ -48,7 +48,7 @@ public:
         telling.send = [this](const std::string &block) { return send(block); };
         if (!awaitConnection()) // its clock begins when somebody hears it
             return ended();
-        if (tellLines(recording, options, telling))
+        if (tellLines(recording, StreamParts(recording, kEventsOfLine), options, telling))
             finish();
         return ended();
     }

@@ -29,6 +29,7 @@ class Serving {
 public:
     Serving(const Recording &recording, const SourceSettings &settings, const ServeOptions &options, bool isOnce)
         : m_recording(recording)
+        , m_parts(recording, kEventsOfLine)
         , m_settings(settings)
         , m_options(options)
         , m_isOnce(isOnce)
@@ -87,11 +88,13 @@ private:
         net::ServerEvents events;
         events.opened = [this](std::uint64_t connection, const std::string &, bool) { open(connection); };
         events.bytes = [](std::uint64_t, std::string_view) {}; // what clients say beside their hello is of no use here
-        events.closed = [this](std::uint64_t connection, const std::string &) {
+        events.closed = [this](std::uint64_t connection, const std::string &why) {
             const std::lock_guard lock(m_mutex);
             const auto known = m_clients.find(connection);
             if (known == m_clients.end())
                 return;
+            if (why.starts_with("it took nothing"))
+                m_status.notes = { "a client was cut: " + why };
             known->second->isGone = true;
             m_over.push_back(connection);
             m_isDone = m_isDone || (m_isOnce && known->second->hasAll);
@@ -147,7 +150,7 @@ private:
             }
             return client.isGone ? Sent::Gone : isTaken ? Sent::Taken : Sent::Full;
         };
-        if (!tellLines(m_recording, options, telling))
+        if (!tellLines(m_recording, m_parts, options, telling))
             return;
         {
             const std::lock_guard lock(m_mutex);
@@ -185,6 +188,7 @@ private:
     }
 
     const Recording &m_recording;
+    const StreamParts m_parts; // of all clients
     const SourceSettings &m_settings;
     const ServeOptions &m_options;
     const bool m_isOnce;

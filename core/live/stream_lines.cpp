@@ -20,9 +20,10 @@ constexpr std::array<const char *, 8> kWorks { "\"compute\"", "\"communication\"
 
 class StreamWriter {
 public:
-    StreamWriter(const Recording &recording, std::size_t most)
+    StreamWriter(const Recording &recording, const StreamParts &parts, Moment zero)
         : m_recording(recording)
-        , m_told(recording, most)
+        , m_told(parts)
+        , m_zero(zero)
     {
         for (const std::string &name : recording.names)
             m_names.push_back(jsonText(name));
@@ -39,15 +40,15 @@ public:
 
     void write(std::string_view token, const std::function<bool(TimedLine &&line)> &out)
     {
-        const Moment begin = m_told.parts().empty() ? m_recording.zero : m_told.parts().front().at + m_recording.zero;
+        const Moment begin = m_told.parts().empty() ? m_zero : m_told.parts().front().at + m_zero;
         bool goesOn = true;
         const auto give = [&](Moment at, int rank, std::string text) {
             goesOn = goesOn && out({ at, rank, std::move(text) });
         };
         hellos(token, [&](int rank, std::string text) { give(begin, rank, std::move(text)); });
         for (std::size_t i = 0; goesOn && i < m_told.parts().size(); ++i)
-            give(m_told.parts()[i].at + m_recording.zero, rankOf(m_told.parts()[i]), textOf(m_told.parts()[i]));
-        give(m_told.parts().empty() ? begin : m_told.parts().back().at + m_recording.zero, -1, LineText("end").take());
+            give(m_told.parts()[i].at + m_zero, rankOf(m_told.parts()[i]), textOf(m_told.parts()[i]));
+        give(m_told.parts().empty() ? begin : m_told.parts().back().at + m_zero, -1, LineText("end").take());
     }
 
 private:
@@ -261,10 +262,11 @@ private:
             .take();
     }
 
-    [[nodiscard]] std::int64_t unixTime(Moment moment) const { return m_recording.zero + moment; }
+    [[nodiscard]] std::int64_t unixTime(Moment moment) const { return m_zero + moment; }
 
     const Recording &m_recording;
-    StreamParts m_told;
+    const StreamParts &m_told;
+    const Moment m_zero;
     bool m_isAlone = false, m_hasTwins = false; // twins: two hosts that claim one rank
     std::vector<std::string> m_names, m_groups; // as JSON
 };
@@ -282,7 +284,13 @@ std::string jsonText(std::string_view text)
 void writeLines(const Recording &recording, std::string_view token, const std::function<bool(TimedLine &&line)> &out,
     std::size_t most)
 {
-    StreamWriter(recording, most).write(token, out);
+    writeLines(recording, StreamParts(recording, most), recording.zero, token, out);
+}
+
+void writeLines(const Recording &recording, const StreamParts &parts, Moment zero, std::string_view token,
+    const std::function<bool(TimedLine &&line)> &out)
+{
+    StreamWriter(recording, parts, zero).write(token, out);
 }
 
 } // namespace trainyard::live

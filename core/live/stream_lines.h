@@ -35,6 +35,10 @@ namespace trainyard::live {
 
 inline constexpr std::string_view kStreamFormat = "trainyard.stream";
 inline constexpr int kStreamVersion = 1;
+inline constexpr std::size_t kEventsOfLine = 256;
+
+/// stream_parts.h
+class StreamParts;
 
 /// JSON Schema of one line.
 [[nodiscard]] std::string streamSchema();
@@ -49,6 +53,10 @@ struct TimedLine {
 /// All of a recording as lines in order of their moments, hello and arguments first (at the first moment). Samples by
 /// step are sent at the end of their step. `most`: events that share a line at most.
 void writeLines(const Recording &recording, std::string_view token, const std::function<bool(TimedLine &&line)> &out,
-    std::size_t most = 256);
+    std::size_t most = kEventsOfLine);
+/// The same of parts that were put in order before (stream_parts.h), once for all who hear them; `zero` in the place of
+/// the recording's.
+void writeLines(const Recording &recording, const StreamParts &parts, Moment zero, std::string_view token,
+    const std::function<bool(TimedLine &&line)> &out);
 
 } // namespace trainyard::live

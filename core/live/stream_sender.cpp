@@ -35,19 +35,21 @@ bool isEnd(std::string_view line)
 
 class Teller {
 public:
-    Teller(const TellOptions &options, const Telling &telling)
-        : m_options(options)
+    Teller(const Recording &recording, const StreamParts &parts, const TellOptions &options, const Telling &telling)
+        : m_recording(recording)
+        , m_parts(parts)
+        , m_options(options)
         , m_telling(telling)
     {
     }
 
     /// Once through; false: it was stopped.
-    bool tell(const Recording &recording, bool isFirst)
+    bool tell(Moment zero, bool isFirst)
     {
         m_begun = Clock::now();
         m_last = m_first = kNoMoment;
         bool isOn = true;
-        writeLines(recording, m_options.token, [&](TimedLine &&line) {
+        writeLines(m_recording, m_parts, zero, m_options.token, [&](TimedLine &&line) {
             if (m_first == kNoMoment)
                 m_first = line.at;
             m_last = std::max(m_last, line.at);
@@ -103,6 +105,8 @@ private:
         return m_telling.wait(0);
     }
 
+    const Recording &m_recording;
+    const StreamParts &m_parts;
     const TellOptions &m_options;
     const Telling &m_telling;
     Clock::time_point m_begun;
@@ -112,21 +116,17 @@ private:
 
 } // namespace
 
-bool tellLines(const Recording &recording, const TellOptions &options, const Telling &telling)
+bool tellLines(const Recording &recording, const StreamParts &parts, const TellOptions &options, const Telling &telling)
 {
-    Teller teller(options, telling);
-    if (!options.isNow && !options.isRepeated)
-        return teller.tell(recording, true);
-    Recording moved = recording;
-    if (options.isNow)
-        moved.zero = unixNow() - firstMoment(recording);
-    if (!teller.tell(moved, true))
+    Teller teller(recording, parts, options, telling);
+    Moment zero = options.isNow ? unixNow() - firstMoment(recording) : recording.zero;
+    if (!teller.tell(zero, true))
         return false;
     while (options.isRepeated) {
-        moved.zero += teller.length() + kBetweenRepeats;
+        zero += teller.length() + kBetweenRepeats;
         if (teller.length() == 0 && !telling.wait(kLongestWait)) // a recording of one moment
             return false;
-        if (!teller.tell(moved, false))
+        if (!teller.tell(zero, false))
             return false;
     }
     return true;

@@ -4,6 +4,7 @@
 // be gone. Runs on the caller's thread until all is told or it is stopped.
 
 #include "core/live/stream_lines.h"
+#include "core/live/stream_parts.h"
 
 #include <functional>
 #include <string>
@@ -30,7 +31,9 @@ struct Telling {
     std::function<void(const std::string &line)> beginning = {};
 };
 
-/// True: all was told; false: it was stopped, or the other is gone.
-bool tellLines(const Recording &recording, const TellOptions &options, const Telling &telling);
+/// `parts` of it, which many who are told it at once may share. True: all was told; false: it was stopped, or the other
+/// is gone.
+bool tellLines(
+    const Recording &recording, const StreamParts &parts, const TellOptions &options, const Telling &telling);
 
 } // namespace trainyard::live

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace trainyard {
@@ -208,18 +209,27 @@ private:
     {
         Cluster cluster = m_plan.cluster;
         int removed = 0;
-        for (auto idle = m_evaluation.layout.idle.rbegin(); idle != m_evaluation.layout.idle.rend();
-             ++idle) { // the last first: numbers of the others stay
-            const auto &pools = cluster.datacenters[std::size_t(idle->datacenter)].pools;
-            if (pools[std::size_t(idle->pool)].gpus() != idle->gpus)
-                continue;
-            auto next = pools.size() == 1 ? withoutDatacenter(cluster, idle->datacenter)
-                                          : withoutPool(cluster, idle->datacenter, idle->pool);
-            if (!next)
-                return;
-            removed += idle->gpus;
-            cluster = std::move(*next);
+        std::map<int, std::set<int>> gone; // pools by datacenter: all at once, a cluster may have thousands
+        for (const auto &idle : m_evaluation.layout.idle) {
+            const Pool &pool = cluster.datacenters[std::size_t(idle.datacenter)].pools[std::size_t(idle.pool)];
+            if (pool.gpus() == idle.gpus && gone[idle.datacenter].insert(idle.pool).second)
+                removed += idle.gpus;
         }
+        std::set<std::string> emptied; // datacenters
+        for (const auto &[datacenter, numbers] : gone) {
+            Datacenter &home = cluster.datacenters[std::size_t(datacenter)];
+            if (numbers.size() == home.pools.size())
+                emptied.insert(home.id);
+            std::vector<Pool> kept;
+            for (std::size_t i = 0; i < home.pools.size(); ++i)
+                if (!numbers.contains(int(i)))
+                    kept.push_back(std::move(home.pools[i]));
+            home.pools = std::move(kept);
+        }
+        std::erase_if(cluster.datacenters, [&](const Datacenter &one) { return emptied.contains(one.id); });
+        std::erase_if(cluster.wanLinks, [&](const WanLink &link) {
+            return emptied.contains(link.between[0]) || emptied.contains(link.between[1]);
+        });
         if (removed == 0 || removed == m_plan.cluster.gpus())
             return;
         m_direct = 1;

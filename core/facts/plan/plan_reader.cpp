@@ -319,6 +319,8 @@ template <class T> void readList(const Json &json, const Key &key, Context &cont
     }
 }
 
+constexpr std::size_t kLongestText = 4'096, kLongestProse = std::size_t(1) << 20; // bytes
+
 template <class T> void readValue(const Json &json, const Key &key, Context &context, T &target)
 {
     if constexpr (kIsOptional<T>) {
@@ -337,10 +339,15 @@ template <class T> void readValue(const Json &json, const Key &key, Context &con
     } else if constexpr (std::is_arithmetic_v<T>) {
         readNumber(json, key, context, target);
     } else if constexpr (std::is_same_v<T, std::string>) {
-        if (json.is_string())
-            target = json.get<std::string>();
-        else
+        const std::size_t bytes = json.is_string() ? json.get_ref<const std::string &>().size() : 0;
+        const std::size_t most = key.isProse ? kLongestProse : kLongestText;
+        if (!json.is_string())
             context.fail(std::string(key.name) + " is " + brief(json), "a text");
+        else if (bytes > most) // a name stands in every table, label and message
+            context.fail(std::string(key.name) + " has " + std::to_string(bytes) + " bytes",
+                "a text of at most " + std::to_string(most));
+        else
+            target = json.get<std::string>();
     } else {
         readObject(json, key, context, target);
     }

@@ -17,6 +17,7 @@ constexpr std::size_t kMostNotes = 40;
 constexpr std::size_t kMostStreams = 65'536; // of all ranks of a connection
 constexpr std::size_t kMostGroupRanks = std::size_t(1) << 22; // of all groups
 constexpr std::size_t kMostTextBytes = std::size_t(16) << 20; // of one table
+constexpr std::size_t kOfText = 144; // bytes of one in a table beside its own, about
 constexpr std::int64_t kLatest = 4'000'000'000'000'000'000; // the year 2096
 constexpr std::int64_t kMostStep = std::int64_t(1) << 53;
 constexpr const char *kNoTime = "events at times that cannot be";
@@ -64,12 +65,34 @@ void BatchMaker::setRun(std::string_view name)
     m_isTold = true;
 }
 
+std::optional<std::uint32_t> BatchMaker::numberOf(Interner &texts, std::string_view text, std::size_t bytes)
+{
+    if (const auto known = texts.find(text))
+        return known;
+    if (!m_room.take(kOfText + text.size() + bytes))
+        return std::nullopt;
+    const auto number = texts(text);
+    if (!number)
+        m_room.giveBack(kOfText + text.size() + bytes);
+    return number;
+}
+
+bool BatchMaker::replace(std::string &held, std::string with)
+{
+    if (with.size() > held.size() && !m_room.take(with.size() - held.size()))
+        return false;
+    if (with.size() < held.size())
+        m_room.giveBack(held.size() - with.size());
+    held = std::move(with);
+    return true;
+}
+
 BatchMaker::KnownRank *BatchMaker::known(const Speaker &who)
 {
     m_key.clear();
     append(m_key, who.rank);
     m_key += who.host.substr(0, kMostName);
-    const auto number = m_speakers(m_key);
+    const auto number = numberOf(m_speakers, m_key, sizeof(KnownRank) + std::min(who.host.size(), kMostName));
     if (!number) {
         drop("events of more ranks than a connection may speak for");
         return nullptr;
@@ -85,7 +108,8 @@ bool BatchMaker::setRank(const Speaker &who, int worldSize, std::string_view gpu
     if (!at)
         return false;
     at->rank.worldSize = worldSize;
-    at->rank.gpu = kept(gpu);
+    if (at->rank.gpu != gpu && !replace(at->rank.gpu, kept(gpu)))
+        drop("names of GPUs that there is no room for");
     (void)rank(who); // told, before it has done anything
     m_isTold = true;
     return true;
@@ -93,7 +117,7 @@ bool BatchMaker::setRank(const Speaker &who, int worldSize, std::string_view gpu
 
 void BatchMaker::addArgument(std::string_view name, std::string_view value)
 {
-    if (name.size() > kMostName || value.size() > kMostValue || !m_argumentNames(name))
+    if (name.size() > kMostName || value.size() > kMostValue || !numberOf(m_argumentNames, name, 0))
         return drop("arguments that are too long or too many");
     m_part.arguments.insert_or_assign(std::string(name), std::string(value));
     m_isTold = true;
@@ -125,10 +149,12 @@ std::uint32_t BatchMaker::stream(std::uint32_t rank, const StreamAsked &asked)
             && one.stream.stream == asked.stream;
     });
     if (at == of.streams.end()) {
-        if (++m_streamCount > kMostStreams || of.streams.size() >= 1'024) {
+        if (m_streamCount >= kMostStreams || of.streams.size() >= 1'024
+            || !m_room.take(sizeof(KnownStream) + label.size())) {
             drop("events of more streams than a connection may have");
             return kNoIndex;
         }
+        ++m_streamCount;
         of.streams.push_back({ { asked.isGpu, asked.device, asked.stream, std::string(label), false, {} }, {} });
         at = of.streams.end() - 1;
     }
@@ -145,9 +171,11 @@ std::uint32_t BatchMaker::name(std::string_view text)
     std::string shorter;
     if (text.size() > kMostName)
         text = shorter = shortened(text, kMostName);
-    auto number = m_names(text);
+    auto number = numberOf(m_names, text, sizeof(Placed));
     if (!number) {
-        note("It names more than " + std::to_string(m_limits.names) + " different things: further ones have no name");
+        note(m_names.size() < m_limits.names ? std::string("There is no room for further names: they have none")
+                                             : "It names more than " + std::to_string(m_limits.names)
+                    + " different things: further ones have no name");
         number = m_names("");
         if (!number)
             number = 0;
@@ -164,7 +192,8 @@ std::uint32_t BatchMaker::name(std::string_view text)
 
 std::uint32_t BatchMaker::group(std::string_view name)
 {
-    const auto number = m_groupNames(name.substr(0, kMostName));
+    const std::string_view own = name.substr(0, kMostName);
+    const auto number = numberOf(m_groupNames, own, sizeof(KnownGroup) + own.size());
     if (!number)
         return drop("groups beyond those that a connection may name"), kNoIndex;
     if (*number == m_groups.size())
@@ -182,19 +211,22 @@ void BatchMaker::setGroup(std::string_view name, std::string_view description, s
     const auto isRank = [](std::int64_t rank) { return rank >= 0 && rank < (1 << 24); };
     if (!std::ranges::all_of(ranks, isRank))
         return drop("groups of ranks that cannot be");
-    const auto number = m_groupNames(name.substr(0, kMostName));
+    const std::string_view own = name.substr(0, kMostName);
+    const auto number = numberOf(m_groupNames, own, sizeof(KnownGroup) + own.size());
     if (!number)
         return drop("groups beyond those that a connection may name");
     if (*number == m_groups.size())
         m_groups.push_back({ { m_groupNames[*number], {}, {} }, {} });
     KnownGroup &at = m_groups[*number];
     m_groupRanks -= at.group.ranks.size();
-    at.group.ranks.clear();
-    if (m_groupRanks + ranks.size() > kMostGroupRanks)
+    m_room.giveBack(at.group.ranks.size() * sizeof(int));
+    std::vector<int>().swap(at.group.ranks);
+    if (m_groupRanks + ranks.size() > kMostGroupRanks || !m_room.take(ranks.size() * sizeof(int)))
         return drop("groups of more ranks than a connection may name");
     m_groupRanks += ranks.size();
     at.group.ranks.assign(ranks.begin(), ranks.end());
-    at.group.description = kept(description);
+    if (!replace(at.group.description, kept(description)))
+        drop("descriptions of groups that there is no room for");
     if (!isPlaced(at.placed) || m_part.groups[at.placed.place] != at.group) { // what was told before stays what it was
         at.placed = { m_batch, static_cast<std::uint32_t>(m_part.groups.size()) };
         m_part.groups.push_back(at.group);
@@ -209,7 +241,7 @@ std::uint32_t BatchMaker::series(const SeriesAsked &asked)
     m_key.append(asked.name.substr(0, kMostName)).push_back('\x01');
     m_key.append(asked.unit.substr(0, kMostName)).push_back('\x01');
     m_key.append(asked.where.substr(0, kMostName));
-    const auto number = m_seriesKeys(m_key);
+    const auto number = numberOf(m_seriesKeys, m_key, sizeof(KnownSeries) + m_key.size());
     if (!number)
         return drop("samples of more series than a connection may name"), kNoIndex;
     if (*number == m_series.size()) {

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Puts events of one connection into batches: its ranks, streams, groups, names and series get their places in each
 // batch when they are first told in it. What cannot be (times, numbers) is dropped and counted, and what a peer may
-// make us keep is bounded. Not thread-safe.
+// make us keep is bounded, by itself and with all other connections (held_room.h). Not thread-safe.
 
 #include "core/live/decoder.h"
+#include "core/live/decoders/held_room.h"
 #include "core/live/decoders/interner.h"
 
 #include <optional>
@@ -67,6 +68,8 @@ public:
     void addBytes(std::size_t bytes) { m_bytes += static_cast<std::int64_t>(bytes); }
 
     [[nodiscard]] std::size_t events() const { return m_events; }
+    /// For what its decoder keeps beside it.
+    [[nodiscard]] HeldRoom &room() { return m_room; }
     /// Nothing in it that anybody wants to know.
     [[nodiscard]] bool isEmpty() const;
     [[nodiscard]] Batch take(Moment received);
@@ -95,12 +98,17 @@ private:
         Placed placed;
     };
     [[nodiscard]] KnownRank *known(const Speaker &who);
+    /// Its number, made where it is new and there is room for it and `bytes` more; nothing where there is none.
+    [[nodiscard]] std::optional<std::uint32_t> numberOf(Interner &texts, std::string_view text, std::size_t bytes);
+    /// In place of one that is held.
+    [[nodiscard]] bool replace(std::string &held, std::string with);
     [[nodiscard]] Moment moved(Moment unix);
     [[nodiscard]] bool isPlaced(Placed &placed) const { return placed.batch == m_batch; }
 
     std::string m_file;
     SourceKind m_kind;
     DecoderLimits m_limits;
+    HeldRoom m_room;
     Interner m_names, m_groupNames, m_seriesKeys, m_speakers;
     std::vector<Placed> m_namePlaces;
     std::vector<KnownGroup> m_groups;

@@ -31,6 +31,12 @@ public:
         m_index.emplace(m_texts.back(), number);
         return number;
     }
+    /// of one that was named before
+    [[nodiscard]] std::optional<std::uint32_t> find(std::string_view text) const
+    {
+        const auto known = m_index.find(text);
+        return known != m_index.end() ? std::optional(known->second) : std::nullopt;
+    }
     [[nodiscard]] const std::string &operator[](std::uint32_t number) const { return m_texts[number]; }
     [[nodiscard]] std::size_t size() const { return m_texts.size(); }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }

@@ -109,7 +109,7 @@ private:
     }
 
     /// room that stays for the next line
-    static constexpr std::size_t kKept = std::size_t(256) << 10;
+    static constexpr std::size_t kKept = kFree;
     std::size_t m_most;
     std::string m_held;
     bool m_isSkipping = false;

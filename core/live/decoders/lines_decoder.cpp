@@ -39,6 +39,13 @@ LineParser &parserOfThread()
     return parser;
 }
 
+/// Its columns grow with the longest line: one of a thread, not of a connection.
+LineEvent &eventOfThread()
+{
+    thread_local LineEvent event;
+    return event;
+}
+
 Error spokenElse(const std::string &name, std::string_view seen)
 {
     return { ErrorCode::BadSyntax, name, "it began with \"" + printable(shortened(seen, 60)) + "\"",
@@ -59,6 +66,7 @@ public:
     Expected<void> take(std::string_view bytes, Moment received, const BatchOut &out) override
     {
         m_received = received;
+        m_event = &eventOfThread();
         m_out = &out;
         m_maker.addBytes(bytes.size());
         Expected<void> result;
@@ -71,6 +79,7 @@ public:
             });
         countLongLines();
         giveOut(1);
+        std::string().swap(m_mended);
         m_out = nullptr;
         return result;
     }
@@ -78,9 +87,10 @@ public:
     void end(Moment received, const BatchOut &out) override
     {
         m_received = received;
+        m_event = &eventOfThread();
         m_out = &out;
         m_lines.end([&](char *line, std::size_t size) {
-            if (parserOfThread().parse(line, size, m_event))
+            if (parserOfThread().parse(line, size, *m_event))
                 m_maker.drop("a last line that is cut");
             else
                 (void)takeLine(line, size);
@@ -88,6 +98,7 @@ public:
         });
         countLongLines();
         giveOut(1);
+        std::string().swap(m_mended);
         m_out = nullptr;
     }
 
@@ -132,24 +143,24 @@ private:
             --size;
         if (size == 0)
             return {};
-        const char *fault = parserOfThread().parse(line, size, m_event);
+        const char *fault = parserOfThread().parse(line, size, *m_event);
         if (fault && std::memchr(line, 0, size)) {
             size = static_cast<std::size_t>(std::remove(line, line + size, '\0') - line);
-            fault = parserOfThread().parse(line, size, m_event);
+            fault = parserOfThread().parse(line, size, *m_event);
         }
         if (fault && !isUtf8({ line, size })) {
             m_mended.assign(mended({ line, size }));
             m_mended.append(LineParser::kPadding, '\0');
-            fault = parserOfThread().parse(m_mended.data(), m_mended.size() - LineParser::kPadding, m_event);
+            fault = parserOfThread().parse(m_mended.data(), m_mended.size() - LineParser::kPadding, *m_event);
             m_maker.note(
                 "Line " + std::to_string(m_number) + " has bytes that are no UTF-8: they are read as \xef\xbf\xbd");
         }
-        if (!fault && !m_event.hasEvent)
+        if (!fault && !m_event->hasEvent)
             fault = "has no \"event\"";
         if (!m_hasHello && !m_wasSkipped) {
             if (fault)
                 return std::unexpected(spokenElse(m_name, { line, size }));
-            if (m_event.kind != LineEventKind::Hello)
+            if (m_event->kind != LineEventKind::Hello)
                 m_maker.note(
                     "It began without a hello: whose events they are is known of those alone that name a rank");
         }
@@ -183,18 +194,18 @@ private:
 
     Expected<void> apply()
     {
-        const auto size = m_event.size();
+        const auto size = m_event->size();
         if (!size)
             return bad("has columns of unequal lengths"), Expected<void>();
-        switch (m_event.kind) {
+        switch (m_event->kind) {
         case LineEventKind::Hello:
             return hello();
         case LineEventKind::Arguments:
-            for (const auto &[name, value] : m_event.arguments)
+            for (const auto &[name, value] : m_event->arguments)
                 m_maker.addArgument(name, value);
             break;
         case LineEventKind::Group:
-            m_maker.setGroup(m_event.name.at(0, {}), m_event.description, m_event.ranks);
+            m_maker.setGroup(m_event->name.at(0, {}), m_event->description, m_event->ranks);
             break;
         case LineEventKind::Step:
             eachOf(*size, [&](std::size_t i) { step(i); });
@@ -227,37 +238,52 @@ private:
 
     Expected<void> hello()
     {
-        if (m_event.format != kStreamFormat || m_event.version != kStreamVersion)
+        if (m_event->format != kStreamFormat || m_event->version != kStreamVersion)
             return std::unexpected(Error { ErrorCode::BadSyntax, m_name,
-                "its hello speaks \"" + printable(shortened(m_event.format)) + "\", version "
-                    + std::to_string(m_event.version),
+                "its hello speaks \"" + printable(shortened(m_event->format)) + "\", version "
+                    + std::to_string(m_event->version),
                 "\"" + std::string(kStreamFormat) + "\", version " + std::to_string(kStreamVersion) });
-        if (!m_event.run.empty())
-            m_maker.setRun(m_event.run);
-        const Speaker who { m_event.rank.value_or(-1), m_event.host.value_or(std::string_view()) };
+        if (!m_event->run.empty())
+            m_maker.setRun(m_event->run);
+        const Speaker who { m_event->rank.value_or(-1), m_event->host.value_or(std::string_view()) };
         if (m_hellos.empty())
             m_rank = who.rank;
-        if (m_hellos.size() < m_limits.ranks)
-            m_hellos.insert_or_assign(who.rank, std::string(who.host.substr(0, 1'000)));
-        const std::int64_t world = std::clamp<std::int64_t>(m_event.worldSize, 0, 1 << 24);
-        if (m_event.rank || m_event.host || world > 0 || !m_event.gpu.empty())
-            m_maker.setRank(who, static_cast<int>(world), m_event.gpu);
+        keepHello(who);
+        const std::int64_t world = std::clamp<std::int64_t>(m_event->worldSize, 0, 1 << 24);
+        if (m_event->rank || m_event->host || world > 0 || !m_event->gpu.empty())
+            m_maker.setRank(who, static_cast<int>(world), m_event->gpu);
         return {};
+    }
+
+    /// The host of a rank, for events that tell the rank alone.
+    void keepHello(const Speaker &who)
+    {
+        const std::string_view host = who.host.substr(0, 1'000);
+        const auto known = m_hellos.find(who.rank);
+        const std::size_t held = known != m_hellos.end() ? known->second.size() : 0;
+        const std::size_t more = known != m_hellos.end() ? 0 : 96; // of a place in the table, about
+        if (known == m_hellos.end() && m_hellos.size() >= m_limits.ranks)
+            return;
+        if (host.size() + more > held && !m_maker.room().take(host.size() + more - held))
+            return m_maker.drop("hellos that there is no room for");
+        if (host.size() + more < held)
+            m_maker.room().giveBack(held - host.size() - more);
+        m_hellos.insert_or_assign(who.rank, std::string(host));
     }
 
     [[nodiscard]] Speaker speaker() const
     {
-        const int rank = m_event.rank.value_or(m_rank);
-        if (m_event.host)
-            return { rank, *m_event.host };
+        const int rank = m_event->rank.value_or(m_rank);
+        if (m_event->host)
+            return { rank, *m_event->host };
         const auto said = m_hellos.find(rank);
         return { rank, said != m_hellos.end() ? std::string_view(said->second) : std::string_view() };
     }
 
     void step(std::size_t i)
     {
-        const std::int64_t number = m_event.number.at(i, kNoMoment);
-        const Moment start = m_event.start.at(i, kNoMoment), end = m_event.end.at(i, kNoMoment);
+        const std::int64_t number = m_event->number.at(i, kNoMoment);
+        const Moment start = m_event->start.at(i, kNoMoment), end = m_event->end.at(i, kNoMoment);
         if (number == kNoMoment)
             return m_maker.drop("steps without a number");
         if (const std::uint32_t rank = m_maker.rank(speaker()); rank != kNoIndex)
@@ -268,21 +294,21 @@ private:
         std::uint32_t rank, std::uint32_t stream, std::size_t i, std::string_view name, RecordedWork work)
     {
         return m_maker.addSpan(rank, stream,
-            { m_event.start.at(i, kNoMoment), durationAt(i), m_maker.name(name), work,
-                m_event.launched.at(i, kNoMoment) });
+            { m_event->start.at(i, kNoMoment), durationAt(i), m_maker.name(name), work,
+                m_event->launched.at(i, kNoMoment) });
     }
 
     [[nodiscard]] std::int64_t durationAt(std::size_t i) const
     {
-        const Moment start = m_event.start.at(i, kNoMoment), end = m_event.end.at(i, kNoMoment);
-        if (end == kNoMoment || m_event.duration.isTold())
-            return m_event.duration.at(i, 0);
+        const Moment start = m_event->start.at(i, kNoMoment), end = m_event->end.at(i, kNoMoment);
+        if (end == kNoMoment || m_event->duration.isTold())
+            return m_event->duration.at(i, 0);
         return start >= 0 && end >= start ? end - start : -1;
     }
 
     [[nodiscard]] BatchMaker::StreamAsked streamAsked() const
     {
-        return { m_event.stream, m_event.isGpu, m_event.device, m_event.streamNumber };
+        return { m_event->stream, m_event->isGpu, m_event->device, m_event->streamNumber };
     }
 
     void span(std::size_t i)
@@ -290,7 +316,7 @@ private:
         const std::uint32_t rank = m_maker.rank(speaker());
         const std::uint32_t stream = rank == kNoIndex ? kNoIndex : m_maker.stream(rank, streamAsked());
         if (stream != kNoIndex)
-            addSpan(rank, stream, i, m_event.name.at(i, {}), workOf(m_event.work.at(i, "other")));
+            addSpan(rank, stream, i, m_event->name.at(i, {}), workOf(m_event->work.at(i, "other")));
     }
 
     /// One that names a stream is drawn there too.
@@ -299,19 +325,19 @@ private:
         const std::uint32_t rank = m_maker.rank(speaker());
         if (rank == kNoIndex)
             return;
-        const std::string_view operation = m_event.operation.at(i, {}), group = m_event.group.at(i, {});
+        const std::string_view operation = m_event->operation.at(i, {}), group = m_event->group.at(i, {});
         RecordedCollective made { .operation = m_maker.name(operation),
-            .bytes = m_event.bytes.at(i, 0),
-            .start = m_event.start.at(i, kNoMoment),
+            .bytes = m_event->bytes.at(i, 0),
+            .start = m_event->start.at(i, kNoMoment),
             .duration = durationAt(i) };
-        made.sequence = std::max<std::int64_t>(m_event.sequence.at(i, -1), -1);
+        made.sequence = std::max<std::int64_t>(m_event->sequence.at(i, -1), -1);
         if (!group.empty())
             made.group = m_maker.group(group);
-        if (!m_event.stream.empty() || m_event.streamNumber != 0) {
+        if (!m_event->stream.empty() || m_event->streamNumber != 0) {
             made.stream = m_maker.stream(rank, streamAsked());
             if (made.stream != kNoIndex)
-                made.span = addSpan(rank, made.stream, i, m_event.name.at(i, operation),
-                    m_event.work.isTold() ? workOf(m_event.work.at(i, {})) : RecordedWork::Communication);
+                made.span = addSpan(rank, made.stream, i, m_event->name.at(i, operation),
+                    m_event->work.isTold() ? workOf(m_event->work.at(i, {})) : RecordedWork::Communication);
             if (made.span == kNoIndex)
                 return;
         }
@@ -320,25 +346,25 @@ private:
 
     void sample(std::size_t i)
     {
-        const bool isByStep = m_event.step.isTold();
-        const std::string_view name = m_event.name.at(i, {});
-        if (name.empty() || !m_event.value.isTold())
+        const bool isByStep = m_event->step.isTold();
+        const std::string_view name = m_event->name.at(i, {});
+        if (name.empty() || !m_event->value.isTold())
             return m_maker.drop("samples without a name or a value");
-        const std::uint32_t series = m_maker.series({ name, m_event.unit, m_event.where,
-            m_event.rank.value_or(m_event.where.empty() ? m_rank : -1), isByStep });
+        const std::uint32_t series = m_maker.series({ name, m_event->unit, m_event->where,
+            m_event->rank.value_or(m_event->where.empty() ? m_rank : -1), isByStep });
         if (series == kNoIndex)
             return;
-        const Moment at = isByStep ? m_event.step.at(i, kNoMoment)
-            : m_event.at.isTold()  ? m_event.at.at(i, kNoMoment)
+        const Moment at = isByStep ? m_event->step.at(i, kNoMoment)
+            : m_event->at.isTold() ? m_event->at.at(i, kNoMoment)
                                    : m_received;
-        m_maker.addSample(series, at, m_event.value.at(i, std::numeric_limits<double>::quiet_NaN()));
+        m_maker.addSample(series, at, m_event->value.at(i, std::numeric_limits<double>::quiet_NaN()));
     }
 
     std::string m_name;
     DecoderLimits m_limits;
     LineSplitter m_lines;
     BatchMaker m_maker;
-    LineEvent m_event;
+    LineEvent *m_event = nullptr; // of the thread that decodes
     std::string m_mended;
     std::unordered_map<int, std::string> m_hellos; // rank → host
     int m_rank = -1; // of events that name none

@@ -19,7 +19,6 @@ namespace {
 
 constexpr int kBacklog = 4'096;
 constexpr rlim_t kOtherFiles = 512; // open files of the rest of the program
-constexpr std::size_t kMostWaiting = std::size_t(16) << 20; // bytes for one peer
 constexpr std::size_t kGathered = std::size_t(64) << 10; // small writes are put together up to so many bytes
 
 /// Systems begin programs with 1,024 open files, which they may raise themselves up to a hard limit.
@@ -53,6 +52,7 @@ ServerInside::ServerInside(Loop &ownLoop, ServerEvents ownEvents, const ServerLi
     , limits(ownLimits)
     , acceptor(ownLoop.inside().io)
     , readGate(ownLoop.inside().io, asio::steady_timer::time_point::max())
+    , unpacker(ownLoop)
 {
 }
 
@@ -132,9 +132,11 @@ bool Server::send(std::uint64_t connection, std::string_view bytes)
     if (at == d->connections.end() || !at->second->isOpen || at->second->isEnding)
         return false;
     ServerConnection &to = *at->second;
-    if (to.waiting + bytes.size() > kMostWaiting)
+    const std::size_t free = d->limits.waitingBytesOfAll - std::min(d->waiting, d->limits.waitingBytesOfAll);
+    if (to.waiting > 0 && (to.waiting + bytes.size() > d->limits.waitingBytes || bytes.size() > free))
         return false;
     to.waiting += bytes.size();
+    d->waiting += bytes.size();
     // The front is being written; whole lines may share a message.
     if (to.outgoing.size() > 1 && to.outgoing.back().size() + bytes.size() <= kGathered)
         to.outgoing.back().append(bytes);
@@ -313,32 +315,53 @@ asio::awaitable<void> ServerInside::writeAll(ConnectionPtr connection)
 {
     const std::shared_ptr<StreamWriter> writer = connection->writer;
     while (!connection->outgoing.empty()) {
-        std::string next = connection->outgoing.front();
+        std::string next = std::move(connection->outgoing.front());
         const std::size_t bytes = next.size();
+        if (!connection->isEnding) // whose deadline is set already
+            connection->channel.expireIn(limits.writeSeconds * std::max(1.0, double(bytes) / double(kGathered)));
         const ErrorCodeOfSystem fault = co_await writer->write(std::move(next));
         connection->outgoing.pop_front();
-        connection->waiting -= bytes;
+        forgetWaiting(*connection, bytes);
         if (fault) {
             connection->outgoing.clear();
-            connection->waiting = 0;
+            forgetWaiting(*connection, connection->waiting);
         }
     }
     if (connection->isEnding)
         co_await writer->end(connection->why);
+    else if (!connection->channel.isExpired())
+        connection->channel.expireNever();
     connection->isWriting = false;
+}
+
+std::string ServerInside::whyEnded(const ServerConnection &connection, std::string reason) const
+{
+    // Streams may be silent: none but a write has a deadline, until it is ended.
+    return connection.channel.isExpired() && !connection.isEnding
+        ? "it took nothing for " + std::to_string(int(limits.writeSeconds)) + " s"
+        : reason;
+}
+
+void ServerInside::forgetWaiting(ServerConnection &connection, std::size_t bytes)
+{
+    connection.waiting -= bytes;
+    waiting -= bytes;
 }
 
 asio::mutable_buffer GrowingBuffer::space()
 {
-    constexpr std::size_t kMost = std::size_t(128) << 10;
+    constexpr std::size_t kMost = std::size_t(128) << 10, kLeast = 4'096;
     if (m_isFilled && m_bytes.size() < kMost)
         m_bytes.resize(2 * m_bytes.size());
+    else if (m_isIdle && m_bytes.size() > kLeast)
+        m_bytes = std::string(m_bytes.size() / 2, '\0');
     return asio::buffer(m_bytes);
 }
 
 std::string_view GrowingBuffer::taken(std::size_t bytes)
 {
     m_isFilled = bytes == m_bytes.size();
+    m_isIdle = bytes < m_bytes.size() / 4;
     return std::string_view(m_bytes).substr(0, bytes);
 }
 

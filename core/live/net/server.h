@@ -50,6 +50,11 @@ struct ServerLimits {
     double bodySeconds = 60, idleSeconds = 300;
     /// of one connection
     std::int64_t bytesPerSecond = std::int64_t(512) << 20;
+    /// what waits for one stream that does not read, and for all of them; a stream for which nothing waits is always
+    /// given one piece more
+    std::size_t waitingBytes = std::size_t(1) << 20, waitingBytesOfAll = std::size_t(32) << 20;
+    /// until a stream has taken 64 KiB of what waits for it; then it is cut
+    double writeSeconds = 60;
 };
 
 class Server {
@@ -62,7 +67,7 @@ public:
     ~Server();
     [[nodiscard]] std::uint16_t port() const;
     [[nodiscard]] std::size_t connections() const;
-    /// To a stream; false: more than 16 MiB wait for this peer, and these bytes are not taken.
+    /// To a stream; false: as much waits for this peer, or for all, as may, and these bytes are not taken.
     [[nodiscard]] bool send(std::uint64_t connection, std::string_view bytes);
     /// WebSocket: with the reason
     void close(std::uint64_t connection, const std::string &why);

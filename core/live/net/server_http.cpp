@@ -138,16 +138,18 @@ std::optional<ServerAnswer> faultOfHead(const Conversation &talk, const ErrorCod
     return std::nullopt;
 }
 
+ServerAnswer full()
+{
+    ServerAnswer answer = plain(503, "Too much is being received at once.");
+    answer.headers["retry-after"] = "5";
+    return answer;
+}
+
 /// Reads the rest of a request. An answer: what is wrong with it; sets `fault` where the peer is gone.
 asio::awaitable<std::optional<ServerAnswer>> readBody(
     Conversation &talk, RequestParser &parser, ErrorCodeOfSystem &fault)
 {
     Channel &channel = talk.connection->channel;
-    const auto full = [] {
-        ServerAnswer answer = plain(503, "Too much is being received at once.");
-        answer.headers["retry-after"] = "5";
-        return answer;
-    };
     const std::size_t declared = static_cast<std::size_t>(parser.content_length().value_or(0));
     if (talk.server->bodyBytes + declared > kAllBodies)
         co_return full();
@@ -213,6 +215,37 @@ asio::awaitable<ServerAnswer> asked(Conversation &talk, ServerRequest request)
     co_return answer;
 }
 
+/// Its body as it was before it was packed, by a thread that unpacks; others are talked to meanwhile.
+asio::awaitable<Expected<std::string>> unpackedBody(Conversation &talk, std::string packed, std::string encoding)
+{
+    if (encoding.empty())
+        co_return packed;
+    struct Waiting {
+        explicit Waiting(asio::io_context &io)
+            : there(io, asio::steady_timer::time_point::max())
+        {
+        }
+        asio::steady_timer there;
+        std::optional<Expected<std::string>> body;
+    };
+    const auto waiting = std::make_shared<Waiting>(talk.server->loop.inside().io);
+    talk.connection->channel.expireNever();
+    const UnpackLimits limits { .bytes = talk.server->limits.bodyBytes };
+    talk.server->unpacker.unpack(
+        std::move(packed), std::move(encoding), limits, [weak = std::weak_ptr(waiting)](Expected<std::string> body) {
+            if (const auto held = weak.lock()) {
+                held->body = std::move(body);
+                held->there.cancel();
+            }
+        });
+    ErrorCodeOfSystem ignored;
+    if (!waiting->body)
+        co_await waiting->there.async_wait(into(ignored));
+    if (!waiting->body) // the server has ended
+        co_return std::unexpected(Error { ErrorCode::Cancelled, "body", "nobody unpacks it any more", {} });
+    co_return std::move(*waiting->body);
+}
+
 ServerRequest requestOf(const Conversation &talk, RequestParser &parser)
 {
     ServerRequest request;
@@ -268,11 +301,13 @@ asio::awaitable<bool> oneRequest(Conversation &talk)
     const bool isHead = parser.get().method() == http::verb::head;
     ServerRequest request = requestOf(talk, parser);
     ServerAnswer answer;
-    Expected<std::string> body =
-        unpack(std::move(request.body), request.headers["content-encoding"], { talk.server->limits.bodyBytes });
-    if (body) {
+    std::string encoding = request.headers["content-encoding"], packed = std::move(request.body);
+    Expected<std::string> body = co_await unpackedBody(talk, std::move(packed), std::move(encoding));
+    if (body && talk.server->bodyBytes - talk.held + body->size() > kAllBodies) {
+        answer = full();
+    } else if (body) {
         request.body = std::move(*body);
-        talk.hold(std::max(talk.held, request.body.size()));
+        talk.hold(request.body.size());
         answer = co_await asked(talk, std::move(request));
     } else {
         const ErrorCode code = body.error().code;

@@ -3,6 +3,7 @@
 // A server's inside: its connections, each talked to by one coroutine, which holds both. After the server's end
 // (isClosed) no event is told; coroutines end as their sockets are closed.
 
+#include "core/live/net/body_unpacker_internal.h"
 #include "core/live/net/channel_internal.h"
 #include "core/live/net/server.h"
 
@@ -81,6 +82,10 @@ struct ServerInside : std::enable_shared_from_this<ServerInside> {
     std::uint64_t begun = 0;
     /// of all bodies that are being read or answered
     std::size_t bodyBytes = 0;
+    /// of all peers
+    BodyUnpacker unpacker;
+    /// bytes of outgoing of all streams
+    std::size_t waiting = 0;
 
     asio::awaitable<void> acceptAll();
     asio::awaitable<void> serve(ConnectionPtr connection);
@@ -96,19 +101,23 @@ struct ServerInside : std::enable_shared_from_this<ServerInside> {
     /// Writes what waits, one after the other, then ends the stream where that was asked for.
     asio::awaitable<void> writeAll(ConnectionPtr connection);
     void startWriting(const ConnectionPtr &connection);
+    /// Why a stream's reading ended: `reason`, or that it took nothing of what waited for it.
+    [[nodiscard]] std::string whyEnded(const ServerConnection &connection, std::string reason) const;
+    /// So many bytes do not wait for it any more.
+    void forgetWaiting(ServerConnection &connection, std::size_t bytes);
 };
 using ServerPtr = std::shared_ptr<ServerInside>;
 
-/// Reads of streams: small buffers that grow with what comes at once.
+/// Reads of streams: small buffers that grow with what comes at once, and shrink again.
 class GrowingBuffer {
 public:
-    /// larger where it was filled before
+    /// larger where it was filled before, smaller where little came
     [[nodiscard]] asio::mutable_buffer space();
     [[nodiscard]] std::string_view taken(std::size_t bytes);
 
 private:
     std::string m_bytes = std::string(4'096, '\0');
-    bool m_isFilled = false;
+    bool m_isFilled = false, m_isIdle = false;
 };
 
 // The conversations; each ends with its connection.

@@ -99,7 +99,7 @@ asio::awaitable<void> talkLines(ServerPtr server, ConnectionPtr connection, std:
         const std::size_t bytes = co_await channel.async_read_some(space, into(fault));
         if (fault) {
             if (connection->why.empty())
-                connection->why = reasonOf(fault);
+                connection->why = server->whyEnded(*connection, reasonOf(fault));
             co_return;
         }
         server->took(*connection, buffer.taken(bytes));

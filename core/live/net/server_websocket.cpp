@@ -83,7 +83,7 @@ asio::awaitable<void> talkWebSocket(ServerPtr server, ConnectionPtr connection, 
         const std::size_t bytes = co_await socket.read(space, fault);
         if (fault) {
             if (connection->why.empty())
-                connection->why = socket.reasonOf(fault);
+                connection->why = server->whyEnded(*connection, socket.reasonOf(fault));
             co_return;
         }
         server->took(*connection, buffer.taken(bytes));

@@ -24,27 +24,32 @@ Expected<std::string> inflateAll(const std::string &packed, int windowBits, cons
         ~End() { inflateEnd(stream); }
     } end { &stream };
     const std::size_t most = std::min(limits.bytes, std::max(kAlwaysAllowed, packed.size() * limits.ratio));
-    std::string out;
+    std::string out(std::min(std::max(kUnpackedBlock, 2 * packed.size()), most + 1), '\0');
+    std::size_t have = 0, members = 1;
     // zlib never writes to its input.
     stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
     stream.avail_in = static_cast<uInt>(packed.size());
     for (;;) {
-        const std::size_t have = out.size();
-        out.resize(std::min(have + std::max(kUnpackedBlock, have), most + 1));
+        if (have == out.size()) // doubled: each byte is moved once or twice, however many members bring them
+            out.resize(std::min(2 * have, most + 1));
         stream.next_out = reinterpret_cast<Bytef *>(out.data() + have);
         stream.avail_out = static_cast<uInt>(out.size() - have);
         const int state = inflate(&stream, Z_NO_FLUSH);
-        out.resize(out.size() - stream.avail_out);
-        if (out.size() > most)
+        have = out.size() - stream.avail_out;
+        if (have > most)
             return std::unexpected(Error { ErrorCode::OutOfRange, "body",
                 "it unpacks to more than " + std::to_string(most) + " bytes from " + std::to_string(packed.size()),
                 "smaller batches" });
         if (state == Z_STREAM_END) {
             // gzip may hold several members, one behind the other.
-            if (stream.avail_in == 0 || windowBits <= MAX_WBITS)
+            if (stream.avail_in == 0 || windowBits <= MAX_WBITS || inflateReset(&stream) != Z_OK) {
+                out.resize(have);
+                out.shrink_to_fit(); // what holds it is counted by its size
                 return out;
-            if (inflateReset(&stream) != Z_OK)
-                return out;
+            }
+            if (++members > limits.members)
+                return std::unexpected(Error { ErrorCode::OutOfRange, "body",
+                    "it has more than " + std::to_string(limits.members) + " gzip members", "one body as one member" });
             continue;
         }
         if (state != Z_OK)

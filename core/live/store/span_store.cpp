@@ -107,7 +107,7 @@ void SpanStore::takeRank(const Batch &batch, const RankRecording &rank, std::uin
 void SpanStore::takeSteps(StoredRank &to, const Batch &batch, const RankRecording &rank, Sums &sums,
     const std::function<void(std::string)> &note)
 {
-    const std::size_t before = to.steps.steps().size();
+    const std::size_t before = to.steps.size();
     for (const RecordedStep &step : rank.steps) {
         const auto start = unixOf(batch.part.zero, step.start), end = unixOf(batch.part.zero, step.end);
         if (!start || !end || *end < *start || step.number <= -kMostStep || step.number >= kMostStep) {
@@ -126,14 +126,14 @@ void SpanStore::takeSteps(StoredRank &to, const Batch &batch, const RankRecordin
             remove(stream.spans, *answer.superseded, m_spans, sums);
         remove(to.collectives, *answer.superseded, m_collectives, sums);
     }
-    m_steps += to.steps.steps().size() - before;
+    m_steps += to.steps.size() - before;
     if (m_steps <= m_limits.steps)
         return;
     const std::size_t most = std::max<std::size_t>(m_limits.steps / m_ranks.size() * 7 / 8, 1);
     m_steps = 0;
     for (StoredRank &one : m_ranks) {
         one.steps.keepLatest(most);
-        m_steps += one.steps.steps().size();
+        m_steps += one.steps.size();
     }
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The steps of one rank, each once, by their numbers: a step that is told again later is of another attempt, and those
-// that the earlier one told from there on do not count any more. Not thread-safe.
+// that the earlier one told from there on do not count any more. Telling n steps takes n log n, in whatever order they
+// come (backwards too); they are laid in a row when somebody looks. Not thread-safe.
 
 #include "core/runs/telemetry/recording.h"
 
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -29,16 +31,25 @@ public:
     };
     Answer add(const RecordedStep &step, std::int64_t reorder);
 
-    [[nodiscard]] std::span<const RecordedStep> steps() const { return m_steps; } // by number
+    [[nodiscard]] std::span<const RecordedStep> steps() const; // by number
+    [[nodiscard]] std::size_t size() const { return m_steps.size(); }
     [[nodiscard]] std::int64_t attempts() const { return m_attempts; }
     /// The first with this number or a larger one; end() where there is none.
     [[nodiscard]] std::span<const RecordedStep> from(std::int64_t number) const;
     /// Lets the oldest go, up to `most`.
     void keepLatest(std::size_t most);
-    [[nodiscard]] std::size_t bytes() const { return m_steps.capacity() * sizeof(RecordedStep); }
+    [[nodiscard]] std::size_t bytes() const
+    {
+        return m_row.capacity() * sizeof(RecordedStep) + m_steps.size() * kOfNode;
+    }
 
 private:
-    std::vector<RecordedStep> m_steps;
+    static constexpr std::size_t kOfNode = 80; // bytes of a step in the map, about
+
+    std::map<std::int64_t, RecordedStep> m_steps; // by number
+    /// the same in a row; not up to date where !m_isLaid
+    mutable std::vector<RecordedStep> m_row;
+    mutable bool m_isLaid = true;
     std::int64_t m_attempts = 1;
 };
 

@@ -215,13 +215,17 @@ private:
     /// Ranks that annotate no steps show those of the others by time.
     void addUnannotated()
     {
+        std::vector<std::set<int>> there(m_found.steps.size()); // numbers of ranks that a step has
+        for (std::size_t i = 0; i < there.size(); ++i)
+            for (const RankWindow &window : m_found.steps[i].ranks)
+                there[i].insert(m_recording.ranks[window.rank].rank);
         for (std::uint32_t r = 0; r < m_recording.ranks.size(); ++r) {
             const RankRecording &rank = m_recording.ranks[r];
             const auto whole = rank.steps.empty() && hasTimes(m_recording, rank) ? wholeOf(rank, r) : std::nullopt;
-            for (RunStep &step : m_found.steps) {
-                const bool isThere = std::ranges::any_of(step.ranks,
-                    [&](const RankWindow &w) { return rank.rank >= 0 && m_recording.ranks[w.rank].rank == rank.rank; });
-                if (whole && !isThere && whole->start < step.end && whole->end > step.start)
+            for (std::size_t i = 0; whole && i < there.size(); ++i) {
+                RunStep &step = m_found.steps[i];
+                if (whole->start < step.end && whole->end > step.start
+                    && (there[i].insert(rank.rank).second || rank.rank < 0))
                     step.ranks.push_back({ r, step.start, step.end });
             }
         }

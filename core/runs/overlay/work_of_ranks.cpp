@@ -32,12 +32,19 @@ public:
         , m_kernels(m_recording.ranks.size())
     {
         chooseSteps();
+        for (const RunStep *step : m_steps) {
+            std::vector<const RankWindow *> &windows = m_windows.emplace_back(m_work.size(), nullptr);
+            for (const RankWindow &window : step->ranks)
+                if (!windows[window.rank]) // the first
+                    windows[window.rank] = &window;
+        }
     }
 
     std::vector<WorkOfRank> work()
     {
         for (std::uint32_t r = 0; r < m_work.size(); ++r)
             measureKernels(r);
+        gatherLikes();
         for (std::uint32_t r = 0; r < m_work.size(); ++r)
             compareKernels(r);
         walkCollectives();
@@ -78,9 +85,9 @@ private:
         work.rank = rank.rank;
         std::map<std::uint32_t, std::vector<double>> durations;
         std::vector<double> sums;
-        for (const RunStep *step : m_steps) {
-            const auto window = std::ranges::find(step->ranks, r, &RankWindow::rank);
-            if (window == step->ranks.end())
+        for (const auto &windows : m_windows) {
+            const RankWindow *window = windows[r];
+            if (!window)
                 continue;
             double sum = 0;
             for (const RecordedStream &stream : rank.streams) {
@@ -108,27 +115,60 @@ private:
         }
     }
 
+    /// Ranks that do the same, and what their kernels of a name take, from the least.
+    struct Likes {
+        struct Values {
+            std::vector<double> medians, errors;
+        };
+        int ranks = 0;
+        std::map<std::uint32_t, Values> kernels;
+    };
+
+    void gatherLikes()
+    {
+        for (std::uint32_t r = 0; r < m_work.size(); ++r) {
+            if (m_like[r] < 0 || m_work[r].steps == 0)
+                continue;
+            Likes &likes = m_likes[m_like[r]];
+            ++likes.ranks;
+            for (const auto &[name, kernel] : m_kernels[r]) {
+                likes.kernels[name].medians.push_back(kernel.median);
+                likes.kernels[name].errors.push_back(kernel.error);
+            }
+        }
+        for (auto &[like, likes] : m_likes)
+            for (auto &[name, values] : likes.kernels) {
+                std::ranges::sort(values.medians);
+                std::ranges::sort(values.errors);
+            }
+    }
+
+    /// The median of the others of sorted values, of which `own` is one.
+    static double medianOfOthers(const std::vector<double> &sorted, double own)
+    {
+        const auto at = static_cast<std::size_t>(std::ranges::lower_bound(sorted, own) - sorted.begin());
+        const auto other = [&](std::size_t k) { return sorted[k < at ? k : k + 1]; };
+        const std::size_t others = sorted.size() - 1;
+        return others % 2 == 1 ? other(others / 2) : (other(others / 2) + other(others / 2 - 1)) / 2;
+    }
+
     /// By the names that it and its likes have, each weighted by its time.
     void compareKernels(std::uint32_t r)
     {
-        std::vector<std::uint32_t> likes;
-        for (std::uint32_t o = 0; o < m_work.size(); ++o)
-            if (o != r && m_like[o] >= 0 && m_like[o] == m_like[r] && m_work[o].steps > 0)
-                likes.push_back(o);
+        const auto known = m_likes.find(m_like[r]);
         WorkOfRank &work = m_work[r];
-        work.likes = static_cast<int>(likes.size());
+        work.likes = known == m_likes.end() ? 0 : known->second.ranks - (work.steps > 0 ? 1 : 0);
         double own = 0, others = 0, variance = 0;
         for (const auto &[name, kernel] : m_kernels[r]) {
-            std::vector<double> medians, errors;
-            for (const std::uint32_t o : likes)
-                if (const auto known = m_kernels[o].find(name); known != m_kernels[o].end()) {
-                    medians.push_back(known->second.median);
-                    errors.push_back(known->second.error);
-                }
-            if (medians.empty())
+            if (known == m_likes.end())
+                break;
+            const Likes::Values &values = known->second.kernels.at(name);
+            if (values.medians.size() < 2)
                 continue;
-            const double spread = medianOf(std::move(errors)) / std::sqrt(double(medians.size()));
-            const double usual = medianOf(std::move(medians)), count = static_cast<double>(kernel.count);
+            const double spread =
+                medianOfOthers(values.errors, kernel.error) / std::sqrt(double(values.medians.size() - 1));
+            const double usual = medianOfOthers(values.medians, kernel.median);
+            const double count = static_cast<double>(kernel.count);
             own += count * kernel.median;
             others += count * usual;
             variance += count * usual * count * usual * (kernel.error * kernel.error + spread * spread);
@@ -276,6 +316,8 @@ private:
     std::vector<const RunStep *> m_steps;
     std::vector<WorkOfRank> m_work;
     std::vector<Kernels> m_kernels;
+    std::vector<std::vector<const RankWindow *>> m_windows; // [of m_steps][rank], nullptr: it has none
+    std::map<int, Likes> m_likes; // by m_like
 };
 
 } // namespace

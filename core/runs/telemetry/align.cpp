@@ -228,8 +228,9 @@ private:
             fit.residual = known.residual;
             return;
         }
-        const auto others = std::ranges::count_if(m_recording.ranks, hasMoments);
-        if (others == 1) { // nobody to agree with
+        if (m_timed < 0)
+            m_timed = std::ranges::count_if(m_recording.ranks, hasMoments);
+        if (m_timed == 1) { // nobody to agree with
             fit.island = 0;
             m_result.islands = 1;
             return;
@@ -251,6 +252,7 @@ private:
     std::stop_token m_stop;
     std::vector<Clock> m_clocks;
     std::map<int, std::uint32_t> m_first; // rank -> the first recording of it
+    std::ptrdiff_t m_timed = -1; // ranks that have moments, once they are counted
     std::map<std::uint32_t, std::int64_t> m_most; // matches with the rank that it shares most with
     std::vector<ClockPair> m_pairs;
     PairTree m_tree;

@@ -16,6 +16,12 @@ namespace trainyard {
 /// Never half written. Errors: CannotWrite, and those of formatRecording().
 [[nodiscard]] Expected<void> writeRecording(
     const Recording &recording, const std::string &path, const SourceOptions &options = {});
+/// The same where the disk, or what one may write to it, may be full: what does not fit is left out, the earliest spans
+/// and collectives first, then the earliest samples; steps, arguments and the rest stay. What was kept is at least 0.7
+/// of what would have fitted, and its first source says what is missing. That sentence; empty: all is there. Errors: as
+/// writeRecording(), where not even the rest fits.
+[[nodiscard]] Expected<std::string> writeWhatFits(
+    const Recording &recording, const std::string &path, const SourceOptions &options = {});
 /// JSON Schema of the unpacked object.
 [[nodiscard]] std::string recordingSchema();
 

@@ -124,6 +124,63 @@ private slots:
         limits.bodyBytes = 10;
         QVERIFY(!decodeOtlp(std::string(11, ' '), true, "peer", kReceived, limits));
     }
+
+    /// 400 KB that stand once in a message stood in every one of its series: 12 KB, packed, became 4.2 GiB.
+    void aLongNameThatIsToldOnceIsNotHeldBySeries()
+    {
+        const auto message = [](const std::string &host, int series) {
+            std::string text =
+                "{'resourceMetrics':[{'resource':{'attributes':[{'key':'host.name','value':{'stringValue':'" + host
+                + "'}}]},'scopeMetrics':[{'metrics':[";
+            for (int i = 0; i < series; ++i)
+                text += std::string(i > 0 ? "," : "") + "{'name':'m" + std::to_string(i)
+                    + "','gauge':{'dataPoints':[{'timeUnixNano':'" + at(i) + "','asDouble':1}]}}";
+            return quoted(text + "]}]}]}");
+        };
+        const auto textBytes = [](const Recording &part) {
+            std::size_t bytes = 0;
+            for (const SampleSeries &one : part.series)
+                bytes += one.name.size() + one.unit.size() + one.where.size();
+            return bytes;
+        };
+        const std::string body = message(std::string(400'000, 'x'), 2'000);
+        const auto batch = decodeOtlp(body, true, "peer", kReceived);
+        QVERIFY(batch.has_value());
+        QCOMPARE(batch->part.series.size(), std::size_t(2'000));
+        QVERIFY(textBytes(batch->part) < 4 * body.size());
+        // two long names that differ in the middle alone stay two
+        std::string one(3'000, 'x'), other = one;
+        other[1'500] = 'y';
+        const auto first = decodeOtlp(message(one, 1), true, "peer", kReceived);
+        const auto second = decodeOtlp(message(other, 1), true, "peer", kReceived);
+        QVERIFY(first && second);
+        QVERIFY(first->part.series.at(0).where != second->part.series.at(0).where);
+        QVERIFY(first->part.series.at(0).where.size() <= 1'000);
+    }
+
+    /// Each point of its own series with a place of 900 bytes, told once: beyond the bound they are dropped and
+    /// counted.
+    void whatAMessageHoldsIsBoundedByItsBytes()
+    {
+        std::string text = "{'resourceMetrics':[{'resource':{'attributes':[{'key':'host.name','value':{'stringValue':'"
+            + std::string(900, 'x') + "'}}]},'scopeMetrics':[{'metrics':[";
+        constexpr int kSeries = 40'000;
+        for (int i = 0; i < kSeries; ++i)
+            text += std::string(i > 0 ? "," : "") + "{'name':'" + std::to_string(i)
+                + "','gauge':{'dataPoints':[{'timeUnixNano':'" + at(1) + "','asInt':1}]}}";
+        const std::string body = quoted(text + "]}]}]}");
+        const auto batch = decodeOtlp(body, true, "peer", kReceived);
+        QVERIFY(batch.has_value());
+        std::size_t held = 0;
+        for (const SampleSeries &one : batch->part.series)
+            held += sizeof one + one.name.size() + one.unit.size() + one.where.size();
+        QVERIFY(held <= (std::size_t(32) << 20) + 8 * body.size());
+        std::int64_t dropped = 0;
+        for (const Dropped &one : batch->part.sources.at(0).dropped)
+            dropped += one.count;
+        QCOMPARE(std::ssize(batch->part.series) + dropped, std::int64_t(kSeries));
+        QVERIFY(dropped > 0);
+    }
 };
 
 TRAINYARD_GUILESS_TEST(TestOtlpBody)

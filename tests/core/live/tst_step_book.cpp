@@ -2,6 +2,7 @@
 #include "core/live/store/step_history.h"
 #include "tests/support/test_program.h"
 
+#include <QElapsedTimer>
 #include <QTest>
 
 #include <algorithm>
@@ -90,6 +91,22 @@ private slots:
         QCOMPARE(numbersOf(book), (std::vector<std::int64_t> { 1, 2, 3 }));
         QCOMPARE(book.attempts(), std::int64_t(1));
         QCOMPARE(book.add(step(4, 6'391), kReorder).wentBack, std::int64_t(0)); // ten seconds are not worth a word
+    }
+
+    /// Each put all behind it one place further: 200,000 would move 0.5 TB.
+    void stepsToldBackwardsTakeNoLongerThanForwards()
+    {
+        constexpr int kSteps = 200'000;
+        StepHistory book;
+        QElapsedTimer clock;
+        clock.start();
+        for (int i = kSteps; i > 0; --i)
+            book.add(step(i, i), kReorder);
+        QVERIFY2(clock.elapsed() < 10'000, "seconds for what takes a tenth of one");
+        QCOMPARE(book.size(), std::size_t(kSteps));
+        QCOMPARE(book.steps().size(), std::size_t(kSteps));
+        QVERIFY(std::ranges::is_sorted(book.steps(), {}, &RecordedStep::number));
+        QCOMPARE(book.attempts(), std::int64_t(1));
     }
 
     void theOldestGoFirst()

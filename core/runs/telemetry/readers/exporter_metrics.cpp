@@ -165,6 +165,7 @@ const MetricSeries::Known &MetricSeries::of(std::string_view metric, const Metri
         return known->second;
     const ExporterMetric name = exporterMetricNamed(metric);
     SampleSeries series { .name = name.name, .unit = name.unit, .where = placeOf(labels) };
+    series.where = heldText(series.where);
     if (const int others = m_places[name.name + '\x01' + series.where]++; others > 0) {
         series.where += "{";
         for (const auto &[label, value] : labels)
@@ -172,6 +173,8 @@ const MetricSeries::Known &MetricSeries::of(std::string_view metric, const Metri
         series.where += "}";
     }
     const std::size_t index = m_scribe.addSeries(key, std::move(series));
+    if (index == RecordingBuilder::kNewSeries)
+        return m_none;
     return m_known.emplace(key, Known { index, name.factor, name.isDcgm || metric.empty() }).first->second;
 }
 

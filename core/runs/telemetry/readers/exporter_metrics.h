@@ -52,6 +52,8 @@ public:
 private:
     RecordingBuilder &m_scribe;
     std::unordered_map<std::string, Known> m_known;
+    /// of a series that there is no room for
+    Known m_none { RecordingBuilder::kNewSeries, 1, false };
     std::unordered_map<std::string, int> m_places; // name and place → series that have them
 };
 

@@ -2,6 +2,7 @@
 #include "core/runs/telemetry/readers/otlp_collector.h"
 
 #include "core/base/printable.h"
+#include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/sample_names.h"
 
@@ -12,6 +13,9 @@
 namespace trainyard::readers {
 
 namespace {
+
+constexpr const char *kNoRoom = "points, spans and log records that there is no room for";
+constexpr std::size_t kOfTables = 256; // bytes of a series or a stream in tables, about
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
@@ -71,14 +75,21 @@ OtlpCollector::OtlpCollector(const SourceText &source, SourceKind kind, OtlpHist
 void OtlpCollector::setResource(const MetricLabels &attributes)
 {
     m_rank = rankOfResource(attributes);
-    m_host = labelOf(attributes, "host.name");
+    m_rankIndex = RecordingBuilder::kNewSeries;
+    m_host = heldText(labelOf(attributes, "host.name"));
     m_place.clear();
     for (const char *key : { "host.name", "service.instance.id", "service.name" })
         if (m_place.empty())
-            m_place = labelOf(attributes, key);
+            m_place = heldText(labelOf(attributes, key));
+    auto &arguments = m_scribe.recording().arguments;
     for (const auto &[key, value] : attributes)
-        if (key.starts_with("dl.") || key.starts_with("megatron.") || key.starts_with("nemo."))
-            m_scribe.recording().arguments.try_emplace(key, value);
+        if (key.starts_with("dl.") || key.starts_with("megatron.") || key.starts_with("nemo.")) {
+            if (key.size() > kLongestArgumentName || value.size() > kLongestArgumentValue
+                || (arguments.size() >= kMostArguments && !arguments.contains(key)))
+                m_scribe.drop("arguments that are too long or too many");
+            else
+                arguments.try_emplace(key, value);
+        }
     m_scope.clear();
 }
 
@@ -90,10 +101,10 @@ void OtlpCollector::add(const OtlpMetric &metric, OtlpPoint point)
     for (const auto &[key, value] : point.attributes)
         labels.append(labels.empty() ? "" : ",").append(key).append("=").append(value);
     if (!labels.empty())
-        where += "{" + labels + "}";
+        where = heldText(where + "{" + labels + "}");
     const std::string key = metric.name + '\x01' + where + '\x01' + std::to_string(m_rank) + '\x01' + m_place;
-    const auto [known, isNew] = m_index.try_emplace(key, m_collected.size());
-    if (isNew) {
+    auto known = m_index.find(key);
+    if (known == m_index.end()) {
         Collected made { .metric = metric };
         const auto named = std::ranges::find(kOtlpNames, metric.name, &OtlpName::metric);
         const bool isKnown = named != kOtlpNames.end();
@@ -103,8 +114,15 @@ void OtlpCollector::add(const OtlpMetric &metric, OtlpPoint point)
         made.series.where = where;
         made.factor = isKnown ? named->factor : 1;
         made.key = key;
+        made.held = sizeof made + kOfTables + 2 * (metric.name.size() + metric.unit.size() + key.size()) + where.size();
+        if (!m_scribe.held().take(made.held))
+            return m_scribe.drop(kNoRoom);
+        known = m_index.emplace(key, m_collected.size()).first;
         m_collected.push_back(std::move(made));
     }
+    if (!m_scribe.held().take(sizeof point))
+        return m_scribe.drop(kNoRoom);
+    point.attributes = {}; // they are in the series' place
     m_collected[known->second].points.push_back(std::move(point));
 }
 
@@ -116,7 +134,9 @@ void OtlpCollector::write(Collected &collected)
     const auto repeated = std::ranges::unique(points, {}, &OtlpPoint::time);
     m_scribe.drop("points sent again", static_cast<std::int64_t>(repeated.size()));
     points.erase(repeated.begin(), repeated.end());
-    const std::size_t series = m_scribe.addSeries(std::to_string(m_scribe.recording().series.size()), collected.series);
+    m_scribe.held().giveBack(collected.held + points.size() * sizeof(OtlpPoint)); // they are let go below
+    const std::size_t series =
+        m_scribe.addSeries(std::to_string(m_scribe.recording().series.size()), std::move(collected.series));
     OtlpPoint stood;
     const OtlpPoint *before = nullptr;
     double total = 0; // of what was before a restart, or of deltas
@@ -150,6 +170,7 @@ void OtlpCollector::write(Collected &collected)
             before = &point;
     }
     remember(collected, before, total);
+    std::vector<OtlpPoint>().swap(points);
 }
 
 /// Of gauges nothing has to be known.
@@ -166,33 +187,62 @@ void OtlpCollector::remember(const Collected &collected, const OtlpPoint *last, 
     if (!m_history || !last || collected.metric.kind == OtlpKind::Gauge)
         return;
     auto &points = m_history->points;
-    if (points.size() < OtlpHistory::mostPoints ? collected.key.size() <= OtlpHistory::mostKey
-                                                : points.contains(collected.key))
-        points[collected.key] = { last->start, last->time, last->value, last->count, total };
+    const auto known = points.find(collected.key);
+    const OtlpHistory::Standing standing { last->start, last->time, last->value, last->count, total };
+    if (known != points.end()) {
+        known->second = standing;
+    } else if (points.size() < OtlpHistory::mostPoints && collected.key.size() <= OtlpHistory::mostKey
+        && m_history->keyBytes + collected.key.size() <= OtlpHistory::mostKeyBytes) {
+        m_history->keyBytes += collected.key.size();
+        points.emplace(collected.key, standing);
+    }
 }
 
 /// Of a step that tells no number: the one behind those before it.
 std::int64_t OtlpCollector::nextStep(const RankRecording &rank)
 {
-    if (!m_history
+    if (!m_history || m_place.size() > OtlpHistory::mostPlace
         || (m_history->steps.size() >= OtlpHistory::mostSteps && !m_history->steps.contains({ m_place, m_rank })))
         return static_cast<std::int64_t>(rank.steps.size());
     return m_history->steps[{ m_place, m_rank }]++;
 }
 
-RankRecording &OtlpCollector::rankRecording()
+std::size_t OtlpCollector::rankIndex()
 {
+    if (m_rankIndex != RecordingBuilder::kNewSeries)
+        return m_rankIndex;
     auto &ranks = m_scribe.recording().ranks;
-    const auto [known, isNew] = m_ranks.try_emplace({ m_place, m_rank }, ranks.size());
-    if (isNew)
-        ranks.push_back({ .rank = m_rank, .source = 0, .host = m_host.empty() && m_rank < 0 ? m_place : m_host });
-    return ranks[known->second];
+    std::pair<std::string, int> key { m_place, m_rank };
+    if (const auto known = m_ranks.find(key); known != m_ranks.end())
+        return m_rankIndex = known->second;
+    if (!m_scribe.held().take(sizeof(RankRecording) + kOfTables + 2 * m_place.size() + m_host.size()))
+        return RecordingBuilder::kNewSeries;
+    m_ranks.emplace(std::move(key), ranks.size());
+    ranks.push_back({ .rank = m_rank, .source = 0, .host = m_host.empty() && m_rank < 0 ? m_place : m_host });
+    return m_rankIndex = ranks.size() - 1;
 }
 
-std::vector<OtlpCollector::HostSpan> &OtlpCollector::streamOf(const std::string &label)
+std::vector<OtlpCollector::HostSpan> *OtlpCollector::streamOf(const std::string &label)
 {
-    rankRecording();
-    return m_streams[{ m_ranks[{ m_place, m_rank }], label }];
+    const std::size_t rank = rankIndex();
+    if (rank == RecordingBuilder::kNewSeries)
+        return nullptr;
+    std::pair<std::size_t, std::string> key { rank, label };
+    if (const auto known = m_streams.find(key); known != m_streams.end())
+        return &known->second;
+    if (!m_scribe.held().take(sizeof(RecordedStream) + kOfTables + 2 * label.size()))
+        return nullptr;
+    return &m_streams[std::move(key)];
+}
+
+bool OtlpCollector::addHostSpan(const std::string &label, const HostSpan &span)
+{
+    std::vector<HostSpan> *stream = streamOf(label);
+    if (!stream || !m_scribe.held().take(2 * sizeof span))
+        return m_scribe.drop(kNoRoom), false;
+    stream->push_back(span);
+    ++m_scribe.source().taken;
+    return true;
 }
 
 void OtlpCollector::add(const OtlpSpan &span)
@@ -201,25 +251,25 @@ void OtlpCollector::add(const OtlpSpan &span)
     if (!isUnixTime(span.start) || !isUnixTime(span.end) || span.end < span.start || span.end - span.start > kLongest)
         return m_scribe.drop("spans without a time");
     const std::string name = shortened(span.name, 200);
-    streamOf(m_scope.empty() ? "spans" : m_scope)
-        .push_back({ span.start, span.end - span.start, m_nameOf(name), workOf(name) });
+    if (!addHostSpan(
+            m_scope.empty() ? "spans" : m_scope, { span.start, span.end - span.start, m_nameOf(name), workOf(name) }))
+        return;
     if (name.ends_with("train_step")) {
-        RankRecording &rank = rankRecording();
+        RankRecording &rank = m_scribe.recording().ranks[rankIndex()];
         std::optional<std::int64_t> number;
         for (const char *key : { "iteration", "step", "global_step", "megatron.iteration" })
             if (const auto told = integerIn(labelOf(span.attributes, key)))
                 number = told;
         rank.steps.push_back({ number ? *number : nextStep(rank), span.start, span.end });
     }
-    ++m_scribe.source().taken;
 }
 
 void OtlpCollector::addLog(std::string_view body, std::int64_t time)
 {
     if (!isUnixTime(time))
         return m_scribe.drop("log records without a time");
-    streamOf("log records").push_back({ time, 0, m_nameOf(shortened(printable(body), 200)), RecordedWork::Annotation });
-    ++m_scribe.source().taken;
+    const std::string text = shortened(printable(body.substr(0, kLongestHeldText)), 200);
+    addHostSpan("log records", { time, 0, m_nameOf(text), RecordedWork::Annotation });
 }
 
 Expected<Recording> OtlpCollector::finish(const SourceText &source)

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What OTLP messages hold, whichever way they are encoded, brought into a recording (telemetry specification 5.1):
 // points into series, spans and log records onto host streams of their rank, attributes of the resource into arguments.
-// Deltas are summed, cumulative values go on over restarts, histograms become means.
+// Deltas are summed, cumulative values go on over restarts, histograms become means. A resource is told once and stands
+// in every series of it: what is held is bounded (held_bytes.h), and what finds no room is counted as dropped.
 
 #include "core/runs/telemetry/readers/exporter_metrics.h"
 #include "core/runs/telemetry/readers/otlp_history.h"
@@ -13,7 +14,7 @@ namespace trainyard::readers {
 enum class OtlpKind : std::uint8_t { Gauge, Sum, Distribution };
 
 struct OtlpMetric {
-    std::string name, unit;
+    std::string name, unit; // heldText()
     OtlpKind kind = OtlpKind::Gauge;
     bool isDelta = false; // aggregation temporality 1
 };
@@ -32,12 +33,15 @@ struct OtlpSpan {
     MetricLabels attributes;
 };
 
+/// Attributes of one resource, point or span that are taken; exporters send 128 at most unless told otherwise.
+inline constexpr std::size_t kMostAttributes = 512;
+
 class OtlpCollector {
 public:
     /// `history`: of the messages before this one; null: there are none.
     OtlpCollector(const SourceText &source, SourceKind kind, OtlpHistory *history = nullptr);
     void setResource(const MetricLabels &attributes);
-    void setScope(std::string name) { m_scope = std::move(name); }
+    void setScope(std::string_view name) { m_scope = heldText(name); }
     void add(const OtlpMetric &metric, OtlpPoint point);
     void add(const OtlpSpan &span);
     void addLog(std::string_view body, std::int64_t time);
@@ -50,7 +54,8 @@ private:
         SampleSeries series; // without samples
         double factor = 1;
         std::string key;
-        std::vector<OtlpPoint> points;
+        std::size_t held = 0; // bytes of it without points
+        std::vector<OtlpPoint> points; // without attributes
     };
     struct HostSpan {
         std::int64_t start, duration;
@@ -61,14 +66,18 @@ private:
     void remember(const Collected &collected, const OtlpPoint *last, double total);
     [[nodiscard]] const OtlpHistory::Standing *standingOf(const Collected &collected) const;
     [[nodiscard]] std::int64_t nextStep(const RankRecording &rank);
-    std::vector<HostSpan> &streamOf(const std::string &label);
-    RankRecording &rankRecording();
+    /// nullptr: there is no room
+    std::vector<HostSpan> *streamOf(const std::string &label);
+    bool addHostSpan(const std::string &label, const HostSpan &span);
+    /// kNewSeries: there is no room
+    std::size_t rankIndex();
 
     OtlpHistory *m_history;
     RecordingBuilder m_scribe;
     NameTable m_nameOf;
     std::string m_place, m_host, m_scope;
     int m_rank = -1;
+    std::size_t m_rankIndex = RecordingBuilder::kNewSeries; // of the resource, once it was asked for
     std::vector<Collected> m_collected;
     std::unordered_map<std::string, std::size_t> m_index; // of m_collected
     std::map<std::pair<std::string, int>, std::size_t> m_ranks; // place and rank → recording().ranks

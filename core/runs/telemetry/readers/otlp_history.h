@@ -19,7 +19,11 @@ struct OtlpHistory {
     std::unordered_map<std::string, Standing> points; // by series
     std::map<std::pair<std::string, int>, std::int64_t> steps; // of a place and a rank: how many there were
 
+    /// of all series
+    std::size_t keyBytes = 0;
+
     static constexpr std::size_t mostPoints = 20'000, mostKey = 2'000, mostSteps = 65'536;
+    static constexpr std::size_t mostKeyBytes = std::size_t(8) << 20, mostPlace = 200;
 };
 
 } // namespace trainyard::readers

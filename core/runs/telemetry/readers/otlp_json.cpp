@@ -28,7 +28,8 @@ MetricLabels attributesOf(LooseJsonValue holder)
 {
     MetricLabels attributes;
     for (const LooseJsonValue one : holder["attributes"])
-        attributes.emplace_back(one["key"].text(), anyValueText(one["value"]));
+        if (attributes.size() < kMostAttributes)
+            attributes.emplace_back(one["key"].text(), anyValueText(one["value"]));
     return attributes;
 }
 
@@ -82,7 +83,7 @@ private:
 
     void addMetric(LooseJsonValue item)
     {
-        OtlpMetric metric { .name = item["name"].text(), .unit = item["unit"].text() };
+        OtlpMetric metric { .name = heldText(item["name"].text()), .unit = heldText(item["unit"].text()) };
         for (const auto &[key, kind] :
             { std::pair { "gauge", OtlpKind::Gauge }, { "sum", OtlpKind::Sum }, { "histogram", OtlpKind::Distribution },
                 { "exponentialHistogram", OtlpKind::Distribution }, { "summary", OtlpKind::Distribution } }) {

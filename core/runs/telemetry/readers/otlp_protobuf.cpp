@@ -58,6 +58,8 @@ std::string anyText(std::string_view message)
 
 void addAttribute(std::string_view message, MetricLabels &attributes)
 {
+    if (attributes.size() >= kMostAttributes)
+        return;
     std::string key, value;
     for (OtlpFields fields(message); fields.next();)
         if (fields.field() == 1 && fields.isMessage())
@@ -161,9 +163,9 @@ private:
             if (!fields.isMessage())
                 continue;
             if (fields.field() == 1)
-                metric.name = fields.message();
+                metric.name = heldText(fields.message());
             else if (fields.field() == 3)
-                metric.unit = fields.message();
+                metric.unit = heldText(fields.message());
             else if (fields.field() == 5 || fields.field() == 7 || (fields.field() >= 9 && fields.field() <= 11))
                 addData(metric, fields.field(), fields.message());
         }

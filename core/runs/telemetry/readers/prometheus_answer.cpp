@@ -77,6 +77,8 @@ public:
 
     void noteGaps(std::size_t index)
     {
+        if (index == RecordingBuilder::kNewSeries)
+            return;
         const SampleSeries &series = m_scribe.recording().series[index];
         Moment step = 0;
         for (std::size_t i = 1; i < series.at.size(); ++i)

@@ -13,6 +13,8 @@ namespace trainyard::readers {
 namespace {
 
 constexpr std::size_t kLongestNote = 400;
+constexpr std::size_t kOfSeries = sizeof(SampleSeries) + 192; // with its place in tables, about
+constexpr std::size_t kOfSample = sizeof(Moment) + sizeof(double);
 constexpr std::size_t kPaceBytes = std::size_t(1) << 20;
 
 /// Calls `visit` with every moment of the recording.
@@ -86,6 +88,7 @@ std::int64_t dropTimeless(RankRecording &rank)
 
 RecordingBuilder::RecordingBuilder(const SourceText &text, SourceKind kind)
     : m_recording(recordingOf(text, kind))
+    , m_held(text.text.size())
 {
 }
 
@@ -108,6 +111,12 @@ std::size_t RecordingBuilder::seriesOf(std::string_view key) const
 std::size_t RecordingBuilder::addSeries(std::string key, SampleSeries series)
 {
     series.source = 0;
+    for (std::string *text : { &series.name, &series.unit, &series.where })
+        if (text->size() > kLongestHeldText)
+            *text = heldText(*text);
+    if (!m_held.take(kOfSeries + series.name.size() + series.unit.size() + series.where.size() + key.size()
+            + kOfSample * series.at.size()))
+        return kNewSeries;
     const std::size_t index = m_recording.series.size();
     m_recording.series.push_back(std::move(series));
     m_series.emplace(std::move(key), index);
@@ -118,6 +127,8 @@ void RecordingBuilder::add(std::size_t series, std::int64_t unixNanoseconds, dou
 {
     if (!isTime(unixNanoseconds))
         return drop(kNoTimes);
+    if (series == kNewSeries || !m_held.take(kOfSample))
+        return drop("samples that there is no room for: this source makes more of few bytes than is held");
     SampleSeries &to = m_recording.series[series];
     to.at.push_back(unixNanoseconds);
     to.value.push_back(value);

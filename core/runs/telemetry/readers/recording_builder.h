@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a reader writes its findings into: one source with its notes and what was dropped of it, series by a key, points
 // and ranks. Times are Unix nanoseconds while it reads; finish() finds the recording's zero, sorts series and leaves
-// out samples that repeat. One thread.
+// out samples that repeat. What it holds of one source is bounded (held_bytes.h): series and samples beyond that are
+// counted as dropped. One thread.
 
 #include "core/runs/telemetry/read_sources.h"
+#include "core/runs/telemetry/readers/held_bytes.h"
 
 #include <limits>
 
@@ -24,7 +26,9 @@ public:
     void note(std::string_view sentence); // equal ones once, forty at most
 
     [[nodiscard]] std::size_t seriesOf(std::string_view key) const; // kNewSeries where there is none
+    /// Its texts as heldText(); kNewSeries where there is no room for it: add() counts its samples as dropped.
     std::size_t addSeries(std::string key, SampleSeries series);
+    [[nodiscard]] HeldBytes &held() { return m_held; }
     void add(std::size_t series, std::int64_t unixNanoseconds, double value);
     void add(BenchmarkPoint point);
 
@@ -33,6 +37,7 @@ public:
 private:
     void tidy(SampleSeries &series);
     Recording m_recording;
+    HeldBytes m_held;
     std::unordered_map<std::string, std::size_t> m_series;
 };
 

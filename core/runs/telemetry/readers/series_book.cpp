@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/series_book.h"
 
+#include "core/runs/telemetry/readers/held_bytes.h"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -11,6 +13,7 @@ namespace trainyard::readers {
 namespace {
 
 constexpr std::size_t kMostSeries = 20000; // a file that names more is no log
+constexpr std::size_t kMostSeriesText = std::size_t(16) << 20; // bytes of their names, units and places
 constexpr std::size_t kMostNotes = 40;
 
 /// Sorts by `at`; of equal ones by step the last of the file stays. Returns how many gave way.
@@ -45,8 +48,15 @@ SampleSeries &SeriesBook::of(const Sought &key, std::string_view unit)
 {
     if (const auto known = m_series.find(key); known != m_series.end())
         return known->second;
-    if (m_series.size() >= kMostSeries) // everything beyond goes to one that tells so
+    if (key.name.size() > kLongestHeldText || key.where.size() > kLongestHeldText || unit.size() > kLongestHeldText) {
+        const std::string name = heldText(key.name), where = heldText(key.where);
+        return of({ name, where, key.rank, key.isByStep }, heldText(unit));
+    }
+    const std::size_t text = 2 * (key.name.size() + key.where.size()) + unit.size();
+    if (m_series.size() >= kMostSeries
+        || m_textBytes + text > kMostSeriesText) // what is beyond goes to one that tells so
         return m_series[Key { "log.too many series", "", -1, key.isByStep }];
+    m_textBytes += text;
     SampleSeries &made = m_series[Key { std::string(key.name), std::string(key.where), key.rank, key.isByStep }];
     made.name = key.name;
     made.unit = unit;
@@ -98,6 +108,7 @@ std::int64_t SeriesBook::close(Recording &recording, std::uint32_t source, std::
     };
     const std::int64_t gaveWay = give(recording, source, nameOf);
     m_series.clear();
+    m_textBytes = 0;
     m_begun.clear();
     return gaveWay;
 }

@@ -22,6 +22,8 @@ public:
     /// `at` is Unix time; close() makes it count from the recording's zero.
     void addMoment(std::string_view name, std::string_view unit, Moment at, double value, std::string_view where = {});
     [[nodiscard]] bool isEmpty() const { return m_series.empty(); }
+    /// of the texts that its series hold
+    [[nodiscard]] std::size_t textBytes() const { return m_textBytes; }
     /// A series by step in the order of the file; nullptr without.
     [[nodiscard]] const SampleSeries *find(std::string_view name, int rank = -1) const;
     [[nodiscard]] SampleSeries *find(std::string_view name, int rank = -1);
@@ -59,6 +61,8 @@ private:
     SampleSeries &of(const Sought &key, std::string_view unit);
 
     std::map<Key, SampleSeries, Less> m_series;
+    /// of names, units and places
+    std::size_t m_textBytes = 0;
     std::vector<const SampleSeries *> m_begun;
 };
 

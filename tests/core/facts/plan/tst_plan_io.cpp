@@ -321,6 +321,22 @@ private slots:
         QCOMPARE(readPlan(folder.filePath("none.json").toStdString()).error()[0].code, ErrorCode::CannotRead);
         QCOMPARE(readPlan(folder.path().toStdString()).error()[0].code, ErrorCode::CannotRead);
     }
+
+    /// A name stands in every table, label and message: one of megabytes held the window up for half a minute.
+    void longNamesAreRefusedWithTheirLengthAndLongNotesAreNot()
+    {
+        const auto with = [](const std::string &key, std::size_t bytes) {
+            std::string text = kSmall;
+            text.insert(text.find('{') + 1, '"' + key + "\":\"" + std::string(bytes, 'n') + "\",");
+            return parsePlan(text, "p.json");
+        };
+        QVERIFY(with("name", 4'096).has_value());
+        QVERIFY(with("notes", 100'000).has_value());
+        const auto refused = with("name", 5'000'000);
+        QVERIFY(!refused);
+        QCOMPARE(refused.error()[0].what, std::string("name has 5000000 bytes"));
+        QCOMPARE(refused.error()[0].right, std::string("a text of at most 4096"));
+    }
 };
 
 TRAINYARD_APPLESS_TEST(TstPlanIo)

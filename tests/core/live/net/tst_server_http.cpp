@@ -390,6 +390,35 @@ private slots:
         QVERIFY(peer.send(post("abc")));
         QCOMPARE(answerOf(peer).status, 503);
     }
+
+    /// 20,000 empty gzip members took the network thread for seconds, in which nobody else was heard.
+    void aBodyOfEmptyMembersIsRefusedAndNobodyWaitsForIt()
+    {
+        Listening at;
+        std::string body = gzipped(std::string(std::size_t(4) << 20, ' ') + std::string(100'000, 'x'));
+        const std::string empty = gzipped("");
+        for (int i = 0; i < 20'000; ++i)
+            body += empty;
+        Peer slow(at.port), other(at.port);
+        QVERIFY(slow.send(post(body, "Content-Encoding: gzip\r\n")));
+        QVERIFY(other.send(post("ping")));
+        QCOMPARE(answerOf(other).status, 200);
+        const HttpAnswer refused = answerOf(slow);
+        QCOMPARE(refused.status, 413);
+        QVERIFY(refused.body.find("gzip members") != std::string::npos);
+    }
+
+    void packedBodiesAreAnsweredInTheirOrderOnOneConnection()
+    {
+        Listening at;
+        Peer peer(at.port);
+        std::string all;
+        for (int i = 1; i <= 20; ++i)
+            all += post(gzipped(std::string(std::size_t(i), 'x')), "Content-Encoding: gzip\r\n");
+        QVERIFY(peer.send(all));
+        for (int i = 1; i <= 20; ++i)
+            QCOMPARE(answerOf(peer).body, std::to_string(i));
+    }
 };
 
 TRAINYARD_GUILESS_TEST(TstServerHttp)

@@ -385,7 +385,7 @@ private slots:
             while (taken < 1'000 && at.server->send(1, block))
                 ++taken;
         });
-        QCOMPARE(taken, std::size_t(16)); // MiB that wait at most
+        QCOMPARE(taken, std::size_t(1)); // MiB that wait at most
     }
 
     void readingStopsAndGoesOn()
@@ -425,6 +425,38 @@ private slots:
         at->loop->call([] {});
         QCOMPARE(at->now().closed.size(), closed);
         at.reset();
+    }
+
+    /// What waits for those who do not read is bounded for each and for all, and they are cut in time.
+    void peersThatDoNotReadHoldLittleAndAreCut()
+    {
+        net::ServerLimits limits;
+        limits.waitingBytes = 200'000;
+        limits.waitingBytesOfAll = 500'000;
+        limits.writeSeconds = 0.3;
+        Listening at(limits);
+        std::vector<Peer> peers;
+        for (int i = 0; i < 8; ++i) {
+            peers.emplace_back(at.port);
+            QVERIFY(peers.back().send("{}\n"));
+        }
+        QVERIFY(at.waitFor([](const Told &told) { return told.opened.size() == 8; }));
+        const std::string block(50'000, 'x');
+        const std::vector<std::uint64_t> opened = at.now().opened;
+        std::size_t taken = 0, before = 1;
+        while (taken != before) { // until none of them is given more: what the system takes for them is gone
+            before = taken;
+            for (int turn = 0; turn < 20; ++turn)
+                at.loop->call([&] {
+                    for (const std::uint64_t one : opened)
+                        taken += at.server->send(one, block) ? 1 : 0;
+                });
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+        QVERIFY(at.waitFor([](const Told &told) { return told.closed.size() == 8; }));
+        for (const auto &[connection, why] : at.now().closed)
+            QVERIFY2(why.starts_with("it took nothing for"), why.c_str());
+        QVERIFY(at.waitForConnections(0));
     }
 
     void theLoopMayEndFirstWithPeersConnected()

@@ -52,6 +52,20 @@ private slots:
         QVERIFY(unpack(packed(text, 31), "gzip", { .bytes = text.size() }).has_value());
     }
 
+    void membersAreBoundedHoweverLittleEachOfThemHolds()
+    {
+        const std::string empty = packed("", 31), text = numbers(10);
+        std::string few = packed(text, 31), many = few;
+        for (int i = 0; i < 999; ++i)
+            few += empty;
+        QCOMPARE(unpack(few, "gzip"), text);
+        for (int i = 0; i < 20'000; ++i)
+            many += empty;
+        const auto refused = unpack(many, "gzip");
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, ErrorCode::OutOfRange);
+    }
+
     void whatIsCutOffDamagedOrPackedOtherwiseIsRefused()
     {
         const std::string bytes = packed(numbers(1'000), 31);

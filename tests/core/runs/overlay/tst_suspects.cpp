@@ -5,6 +5,7 @@
 #include "tests/core/runs/telemetry/kineto_job.h"
 #include "tests/support/test_program.h"
 
+#include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -156,6 +157,23 @@ private slots:
         const Recording recording = madeOf({ {}, {}, { kMillisecond, 0 }, { kMillisecond, 0 } }, 6, 10);
         QVERIFY(findSuspects(*makeRun(recording), RankMap(1, 1, 2, 2)).stragglers.empty());
         QCOMPARE(findSuspects(*makeRun(recording), RankMap(1, 1, 4, 1)).stragglers.size(), std::size_t(2));
+    }
+
+    /// Each was compared with all others: 20,000 took half a minute.
+    void twentyThousandRanksAreComparedInSeconds()
+    {
+        std::vector<Slow> ranks(20'000);
+        ranks[77].kernel = kMillisecond / 2;
+        Recording recording = madeOf(ranks, 6, 1);
+        for (RankRecording &rank : recording.ranks)
+            rank.collectives.clear(); // nor does any share one with another
+        QElapsedTimer clock;
+        clock.start();
+        const Suspects found = findSuspects(*makeRun(std::move(recording)), RankMap(1, 1, int(ranks.size()), 1));
+        QVERIFY2(clock.elapsed() < 15'000, "quadratic in the ranks");
+        QCOMPARE(found.stragglers.size(), std::size_t(1));
+        QCOMPARE(found.stragglers.front().rank, 77);
+        QVERIFY(std::abs(found.stragglers.front().computeRatio - 1.5) < 1e-9);
     }
 };
 

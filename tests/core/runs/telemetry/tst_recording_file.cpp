@@ -15,8 +15,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <random>
+
+#include <sys/resource.h>
 
 using namespace trainyard;
 using nlohmann::json;
@@ -329,6 +333,54 @@ private slots:
         const auto written = formatRecording(recording);
         QVERIFY(!written);
         QCOMPARE(QString::fromStdString(written.error().where), QStringLiteral("/ranks/0/streams/0/spans/name/1"));
+    }
+
+    /// RLIMIT_FSIZE stands for a full disk: the system refuses the bytes beyond it as it does there.
+    void aFullDiskKeepsWhatFitsAndSaysWhatIsMissing()
+    {
+        Recording whole = small();
+        RankRecording &rank = whole.ranks.front();
+        RecordedSpans &spans = rank.streams.front().spans;
+        spans = {};
+        rank.collectives.clear();
+        std::mt19937_64 random(3);
+        constexpr int kSpans = 60'000;
+        for (int i = 0; i < kSpans; ++i) {
+            spans.start.push_back(i * 1'000);
+            spans.duration.push_back(std::int64_t(random() % 1'000'000'000));
+            spans.name.push_back(0);
+            spans.work.push_back(RecordedWork::Compute);
+        }
+        const auto all = formatRecording(whole);
+        QVERIFY(all.has_value());
+        const std::string path = m_folder.filePath("full.trainyard-recording").toStdString();
+        const auto limited = [&](rlim_t bytes) {
+            rlimit before {};
+            getrlimit(RLIMIT_FSIZE, &before);
+            const rlimit small { bytes, before.rlim_max };
+            const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+            setrlimit(RLIMIT_FSIZE, &small);
+            auto written = writeWhatFits(whole, path);
+            setrlimit(RLIMIT_FSIZE, &before);
+            std::signal(SIGXFSZ, handler);
+            return written;
+        };
+        const auto kept = limited(all->size() / 2);
+        QVERIFY(kept.has_value());
+        QVERIFY(kept->starts_with("There was no room on the disk"));
+        const auto read = readSource(path, {});
+        QVERIFY(read.has_value());
+        const RecordedSpans &left = read->ranks.at(0).streams.at(0).spans;
+        QVERIFY(left.size() > kSpans / 2 * 0.6 && left.size() < kSpans / 2 * 1.1);
+        QVERIFY(std::equal(left.duration.rbegin(), left.duration.rend(), spans.duration.rbegin())); // the latest
+        QCOMPARE(read->ranks.at(0).steps, rank.steps);
+        QCOMPARE(read->sources.at(0).notes.back(), *kept);
+        QCOMPARE(read->sources.at(0).dropped.back().count, std::int64_t(kSpans - left.size()));
+        const auto fits = limited(RLIM_INFINITY);
+        QVERIFY(fits && fits->empty());
+        QVERIFY(isSame(readSource(path, {}).value(), whole));
+        QVERIFY(!limited(0)); // nothing fits: what was there stays
+        QVERIFY(isSame(readSource(path, {}).value(), whole));
     }
 
 private:
