@@ -6,8 +6,8 @@
 //   delay_line NAMESPACE_A NAMESPACE_B      writes "ready", reads one-way times in microseconds, a line each, and ends
 //                                           when its standard input does
 #include <atomic>
-#include <condition_variable>
 #include <cerrno>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -104,7 +104,8 @@ private:
             }
             const timespec due { packet.due / 1'000'000'000, packet.due % 1'000'000'000 };
             while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, nullptr) != 0) { }
-            if (::write(m_to, packet.bytes.data(), packet.bytes.size()) < 0 && errno != EIO) // a device that is not up yet: IPv6 looking for neighbours
+            if (::write(m_to, packet.bytes.data(), packet.bytes.size()) < 0
+                && errno != EIO) // a device that is not up yet: IPv6 looking for neighbours
                 std::perror("delay_line: a packet is lost");
         }
     }

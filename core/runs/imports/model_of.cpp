@@ -167,6 +167,8 @@ const ModelSpec *sameModel(const ModelSpec &model, const Catalogue &catalogue, i
 {
     const std::string lower = lowered(name.substr(0, 1000));
     const ModelSpec *found = nullptr;
+    if (!model.doubts.empty()) // what is not understood may be what tells the two apart
+        return nullptr;
     for (const ModelSpec &known : catalogue.models) {
         if (!isSame(model, known, padding))
             continue;
