@@ -319,8 +319,9 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
         return unlessStopped(std::move(evaluation), context.stop);
     }
     if (workload->source.hasLayers && blockingDoubt(workload->model.doubts)) {
-        evaluation.feasibility.isModelled = false;
+        evaluation.feasibility.isModelled = evaluation.feasibility.isPlaced = false;
         evaluation.problems = doubtProblems(workload->model.doubts);
+        evaluation.layout.unplaced = evaluation.problems.front().text;
         evaluation.model = std::move(workload->model);
         return unlessStopped(std::move(evaluation), context.stop);
     }

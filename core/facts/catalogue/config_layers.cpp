@@ -100,16 +100,32 @@ ListedKinds listedKinds(ConfigKeys &keys)
     return listed;
 }
 
+/// ", about 1463 M parameters in all", where that is known.
+std::string parametersOfKinds(ConfigKeys &keys, const ModelSpec &model, const std::vector<std::string> &kinds)
+{
+    const double parameters = hybridParameters(keys, model, kinds);
+    return parameters > 0 ? ", about " + std::to_string(std::llround(parameters / 1e6)) + " M parameters in all" : "";
+}
+
 /// Keys that give layers another kind without a list of names.
-void blockOtherPatterns(ConfigKeys &keys)
+void blockOtherPatterns(ConfigKeys &keys, const ModelSpec &model)
 {
     const CatalogueJson *switches = keys.raw("attn_type_list"); // 1: full attention
     if (switches && switches->is_array()
         && std::ranges::any_of(*switches, [](const CatalogueJson &one) { return one != 1; }))
         keys.block("attn_type_list", "it gives layers linear attention, and layers by kind");
+    const CatalogueJson *period = keys.raw("attn_layer_period"); // Jamba: attention in each so many layers, else Mamba
+    if (period && period->is_number_integer() && period->get<std::int64_t>() > 1) {
+        const auto every = period->get<std::int64_t>(), offset = std::int64_t { keys.count({ "attn_layer_offset" }) };
+        std::vector<std::string> kinds;
+        for (std::int64_t layer = 0; layer < model.layers; ++layer)
+            kinds.push_back(layer % every == offset ? "attention" : "mamba");
+        keys.block("attn_layer_period",
+            countedKinds(kinds) + parametersOfKinds(keys, model, kinds) + ": layers by kind");
+    }
     for (const char *key :
         { "hybrid_layer_pattern", "linear_attn_config", "attn_layer_indices", "full_attn_idxs", "block_configs",
-            "cross_attention_layers", "kv_shared_layers", "layer_group_size", "hybrid_layer_ids", "attn_layer_period" })
+            "cross_attention_layers", "kv_shared_layers", "layer_group_size", "hybrid_layer_ids" })
         if (const CatalogueJson *value = keys.raw(key);
             value && (value->is_structured() ? !value->empty() : value->is_number() && value->get<double>() > 1))
             keys.block(key, "it gives layers different kinds, and layers by kind");
@@ -171,13 +187,14 @@ void readLayerKinds(ConfigKeys &keys, ModelSpec &model)
                 "it lists " + std::to_string(listed.names.size()) + " of " + std::to_string(layers)
                     + " layers, and models whose layers are not all described");
         if (others > 0 || (linear > 0 && !hasGatedDelta))
-            keys.block(listed.key, countedKinds(listed.names) + ": layers by kind");
+            keys.block(listed.key,
+                countedKinds(listed.names) + parametersOfKinds(keys, model, listed.names) + ": layers by kind");
         else if (windowed > 0 && window == 0)
             keys.block(listed.key,
                 std::to_string(windowed) + " layers attend to a window of no stated length, and such layers");
         keys.hasAttentionAlone = others == 0 && linear == 0;
     } else {
-        blockOtherPatterns(keys);
+        blockOtherPatterns(keys, model);
         windowed = window > 0 ? byHabit : 0;
         if (window > 0 && windowed == 0 && keys.flag({ "use_sliding_window" }) == true)
             windowed = std::max(0, model.layers - first); // Qwen 2: those from there on

@@ -11,6 +11,9 @@ namespace trainyard {
 /// Windows of the layers; layers of other kinds block, but those of linear attention whose formulas are known, whose
 /// difference is a doubt (doubtLinearLayers). Needs all else of the model but experts.
 void readLayerKinds(ConfigKeys &keys, ModelSpec &model);
+/// Of a model whose layers are of these kinds ("mamba", "attention", "MLP alone" …): all its parameters, or 0 where one
+/// of them is not known. Needs its experts.
+[[nodiscard]] double hybridParameters(ConfigKeys &keys, const ModelSpec &model, const std::vector<std::string> &kinds);
 /// Number, widths and layers of experts, and what serves every token beside them.
 void readExperts(ConfigKeys &keys, ModelSpec &model, const std::string &type);
 

@@ -39,7 +39,7 @@ private:
     void readLatent(ModelSpec &model);
     void readMlp(ModelSpec &model);
     void readHabits(ModelSpec &model, std::optional<bool> outerTied);
-    void check(const ModelSpec &model);
+    void check(ModelSpec &model);
     void refuseOtherKinds(const ModelSpec &model);
     void doubtTheFamily(const ModelSpec &model);
     void addTowers(ModelSpec &model, const Towers &towers);
@@ -93,7 +93,7 @@ void ConfigReader::readMlp(ModelSpec &model)
     if (model.ffn == 0)
         model.ffn = 4 * model.hidden; // what a null n_inner means
     if (family() && family()->hasHalvedFfn)
-        model.ffn /= 2;
+        model.ffn = std::max(1, model.ffn / 2);
     for (const char *key : { "hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act", "activation",
              "act_fn", "ffn_act", "ffn_act_fn", "activation_type" })
         if (const std::string said = m_keys.text({ key }); m_activation.empty())
@@ -127,9 +127,11 @@ void ConfigReader::readHabits(ModelSpec &model, std::optional<bool> outerTied)
             + (known->positions == Positions::TableAndTwo ? 2 : 0);
 }
 
-void ConfigReader::check(const ModelSpec &model)
+void ConfigReader::check(ModelSpec &model)
 {
-    if (model.heads > 0 && model.kvHeads > 0 && model.heads % model.kvHeads != 0 && !m_keys.isBlocked())
+    if (model.heads % model.kvHeads != 0 && m_keys.isBlocked())
+        model.kvHeads = model.heads; // of which nothing is computed
+    if (model.heads % model.kvHeads != 0)
         m_keys.fault("num_key_value_heads",
             "num_key_value_heads " + std::to_string(model.kvHeads) + " does not divide num_attention_heads "
                 + std::to_string(model.heads),

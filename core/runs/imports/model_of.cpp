@@ -98,9 +98,9 @@ bool takeConfigs(Draft &draft)
         }
         isTaken = true;
         model->name = one.name;
-        if (model->source.find("unknown model type") != std::string::npos
-            || model->source.find("linear attention") != std::string::npos)
-            draft.assume(shortened(one.name) + ": " + shortened(model->source, 200));
+        for (const Doubt &doubt : model->doubts)
+            draft.assume("Not understood of " + shortened(one.name) + ": " + shortened(toString(doubt), 600)
+                + (doubt.isBlocking ? ". Nothing is computed of this model" : ""));
         // "config.json, model type llama", with this file's name
         if (model->source.starts_with("config.json"))
             model->source = file + model->source.substr(11);
