@@ -15,8 +15,10 @@ namespace {
 /// convolution over d + 2 G N with its bias, three numbers a head, a norm, and out. 0 where the file does not tell it.
 double mamba2Parameters(ConfigKeys &keys, double h)
 {
-    const double heads = keys.count({ "mamba_num_heads", "mamba_n_heads" }), width = keys.count({ "mamba_head_dim", "mamba_d_head" }),
-                 state = keys.count({ "ssm_state_size", "mamba_d_state" }), groups = keys.count({ "n_groups", "mamba_n_groups" }),
+    const double heads = keys.count({ "mamba_num_heads", "mamba_n_heads" }),
+                 width = keys.count({ "mamba_head_dim", "mamba_d_head" }),
+                 state = keys.count({ "ssm_state_size", "mamba_d_state" }),
+                 groups = keys.count({ "n_groups", "mamba_n_groups" }),
                  kernel = keys.count({ "conv_kernel", "mamba_d_conv" });
     if (heads == 0 || width == 0 || state == 0 || groups == 0 || kernel == 0)
         return 0;
@@ -24,12 +26,12 @@ double mamba2Parameters(ConfigKeys &keys, double h)
     return h * (inner + mixed + heads) + mixed * (kernel + 1) + 3 * heads + inner + inner * h;
 }
 
-/// Mamba (arXiv 2312.00752), with d = expand x h and a step of rank r: in to 2 d, a convolution, d to (r + 2 N), r to d,
-/// d N decays, and out; with Jamba's norms of the three.
+/// Mamba (arXiv 2312.00752), with d = expand x h and a step of rank r: in to 2 d, a convolution, d to (r + 2 N), r to
+/// d, d N decays, and out; with Jamba's norms of the three.
 double mamba1Parameters(ConfigKeys &keys, double h)
 {
-    const double state = keys.count({ "mamba_d_state" }), expand = keys.count({ "mamba_expand" }), kernel = keys.count({ "mamba_d_conv" }),
-                 rank = keys.count({ "mamba_dt_rank" });
+    const double state = keys.count({ "mamba_d_state" }), expand = keys.count({ "mamba_expand" }),
+                 kernel = keys.count({ "mamba_d_conv" }), rank = keys.count({ "mamba_dt_rank" });
     if (state == 0 || expand == 0 || kernel == 0 || rank == 0)
         return 0;
     const double inner = expand * h;
@@ -51,8 +53,8 @@ double hybridParameters(ConfigKeys &keys, const ModelSpec &model, const std::vec
     const bool isGated = !isSingle; // Nemotron-H: two matrices with a squared ReLU between them
     double mamba = mamba2Parameters(keys, h);
     mamba = mamba > 0 ? mamba : mamba1Parameters(keys, h);
-    const double experts = model.experts * (gatedMlp(h, model.expertFfn, isGated) + h)
-        + gatedMlp(h, model.sharedExpertFfn, isGated);
+    const double experts =
+        model.experts * (gatedMlp(h, model.expertFfn, isGated) + h) + gatedMlp(h, model.sharedExpertFfn, isGated);
     double total = embeddingParameters(model) + headParameters(model);
     for (std::size_t i = 0; i < std::min(kinds.size(), std::size_t(model.layers)); ++i) {
         const std::string &kind = kinds[i];

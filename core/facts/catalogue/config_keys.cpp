@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMostShownValue = 60, kMostNamed = 20;
 /// What nobody can know of a key that nobody knows: half to twice the time (assumed).
+constexpr double kFarthestOff = 1000; // times as long, as a plan's file may say
 constexpr double kUnknownLow = -0.5, kUnknownHigh = 1;
 
 /// Whole keys that change no weight and no product.
@@ -179,7 +180,7 @@ void ConfigKeys::block(const std::string &key, const std::string &what)
 
 void ConfigKeys::doubt(const std::string &key, const std::string &what, double low, double high)
 {
-    doubts.push_back({ key, what, low, high, false });
+    doubts.push_back({ key, what, std::clamp(low, -1.0, 0.0), std::clamp(high, 0.0, kFarthestOff), false });
 }
 
 void ConfigKeys::doubtTheRest(int layers)

@@ -120,12 +120,11 @@ void blockOtherPatterns(ConfigKeys &keys, const ModelSpec &model)
         std::vector<std::string> kinds;
         for (std::int64_t layer = 0; layer < model.layers; ++layer)
             kinds.push_back(layer % every == offset ? "attention" : "mamba");
-        keys.block("attn_layer_period",
-            countedKinds(kinds) + parametersOfKinds(keys, model, kinds) + ": layers by kind");
+        keys.block(
+            "attn_layer_period", countedKinds(kinds) + parametersOfKinds(keys, model, kinds) + ": layers by kind");
     }
-    for (const char *key :
-        { "hybrid_layer_pattern", "linear_attn_config", "attn_layer_indices", "full_attn_idxs", "block_configs",
-            "cross_attention_layers", "kv_shared_layers", "layer_group_size", "hybrid_layer_ids" })
+    for (const char *key : { "hybrid_layer_pattern", "linear_attn_config", "attn_layer_indices", "full_attn_idxs",
+             "block_configs", "cross_attention_layers", "kv_shared_layers", "layer_group_size", "hybrid_layer_ids" })
         if (const CatalogueJson *value = keys.raw(key);
             value && (value->is_structured() ? !value->empty() : value->is_number() && value->get<double>() > 1))
             keys.block(key, "it gives layers different kinds, and layers by kind");

@@ -14,6 +14,7 @@ constexpr auto kLanguageKeys = std::to_array<const char *>(
 constexpr auto kTowerParts = std::to_array<std::string_view>(
     { "vision", "visual", "audio", "image", "speech", "sound", "video", "talker", "vit", "tower" });
 constexpr int kMostNesting = 4;
+constexpr double kMostOfTower = 1e15; // no tower has as many parameters
 
 double numberAt(const CatalogueJson &object, std::initializer_list<const char *> keys)
 {
@@ -38,7 +39,7 @@ double towerParameters(const CatalogueJson &tower)
     double inner = numberAt(tower, { "intermediate_size", "mlp_dim", "encoder_ffn_dim" });
     if (inner == 0)
         inner = hidden * (numberAt(tower, { "mlp_ratio" }) > 0 ? numberAt(tower, { "mlp_ratio" }) : 4);
-    return layers * hidden * (4 * hidden + 2 * inner);
+    return std::min(layers * hidden * (4 * hidden + 2 * inner), kMostOfTower);
 }
 
 void addTowers(Towers &towers, const CatalogueJson &config)

@@ -196,8 +196,8 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied, const Towers &towers
     readAttention(model);
     readMlp(model);
     readExperts(m_keys, model, m_type);
-    readLayerKinds(m_keys, model);
     readHabits(model, outerTied);
+    readLayerKinds(m_keys, model);
     model.source = family() ? "config.json, model type " + m_type
                             : "config.json of an unknown model type" + (m_type.empty() ? "" : " " + shortened(m_type))
             + ", read by the commonest keys";
@@ -217,11 +217,16 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied, const Towers &towers
     return model;
 }
 
-void fillDefaultsOfFamily(CatalogueJson &config, const CatalogueJson &defaults)
+/// ", vocab_size, head_dim": those that were filled in.
+std::string fillDefaultsOfFamily(CatalogueJson &config, const CatalogueJson &defaults)
 {
+    std::string filled;
     for (const auto &[key, value] : defaults.items())
-        if (!config.contains(key))
+        if (!config.contains(key)) {
             config[key] = value;
+            filled += ", " + key;
+        }
+    return filled;
 }
 
 std::string typeOf(const CatalogueJson &config)
@@ -262,16 +267,19 @@ Expected<ModelSpec> parseHuggingFaceConfig(std::string_view json, const std::str
     for (const auto &[key, value] : config->items())
         if (value.is_object() && towers.keys.find(key) != towers.keys.npos)
             own.erase(key);
+    std::string filled;
     if (const ModelFamily *family = modelFamily(type)) {
-        fillDefaultsOfFamily(own, family->defaults);
+        filled = fillDefaultsOfFamily(own, family->defaults);
         if (isNested)
-            fillDefaultsOfFamily(own, family->nestedDefaults);
+            filled += fillDefaultsOfFamily(own, family->nestedDefaults);
     }
     Errors errors;
     ConfigReader reader(own, fileName + ": " + language.path, errors, type);
     ModelSpec model = reader.read(outerTied, towers);
     if (!errors.empty())
         return std::unexpected(errors.front());
+    if (!filled.empty())
+        model.source += "; the defaults of its family stand for" + filled.substr(1);
     return model;
 }
 

@@ -55,7 +55,8 @@ void TestDoubts::aModelThatIsUnderstoodSaysNothing()
 
 void TestDoubts::aShapeInDoubtIsNoPlanThatRuns()
 {
-    const EvaluationPtr evaluation = evaluated(planWith({ { "layer_types", "4 layers are of another kind", 0, 0, true } }));
+    const EvaluationPtr evaluation =
+        evaluated(planWith({ { "layer_types", "4 layers are of another kind", 0, 0, true } }));
     const Problem *problem = problemOfModel(*evaluation);
     QVERIFY(problem && problem->severity == Severity::Blocking);
     QVERIFY(problem->text.find("layer_types: 4 layers are of another kind") != std::string::npos);
@@ -78,7 +79,9 @@ void TestDoubts::whatMayBeOffWidensTheRangeAndLeavesTheTime()
     const Problem *problem = problemOfModel(*unsure);
     QVERIFY(problem && problem->severity == Severity::Warning);
     QVERIFY2(problem->text.find("-20 % to +50 %") != std::string::npos, problem ? problem->text.c_str() : "");
-    QCOMPARE(std::ranges::count_if(unsure->problems, [](const Problem &p) { return p.text.find("Not understood") == 0; }), 2);
+    QCOMPARE(
+        std::ranges::count_if(unsure->problems, [](const Problem &p) { return p.text.find("Not understood") == 0; }),
+        2);
 }
 
 void TestDoubts::thePlansFileKeepsTheDoubts()
@@ -94,7 +97,8 @@ void TestDoubts::aPathSaysTheSameAsTheModelInside()
 {
     QTemporaryDir folder;
     const std::string path = folder.filePath("config.json").toStdString();
-    std::ofstream(path) << R"({"model_type": "nemotron_h", "num_hidden_layers": 4, "hidden_size": 2048, "vocab_size": 32000,
+    std::ofstream(path)
+        << R"({"model_type": "nemotron_h", "num_hidden_layers": 4, "hidden_size": 2048, "vocab_size": 32000,
         "num_attention_heads": 16, "intermediate_size": 8192, "hybrid_override_pattern": "M-M*"})";
     Plan plan = oneSite(1, 1);
     plan.workload.model = path;
@@ -113,7 +117,8 @@ void TestDoubts::nothingIsRankedOrComparedByIt()
     sites.workload = plan.workload;
     const auto selected = selectDatacenters(std::make_shared<const Plan>(sites), builtinCatalogue(), workspace);
     QVERIFY(!selected && toString(selected.error().front()).find("zebra_stripes") != std::string::npos);
-    const std::vector<NamedEvaluation> pair { { "sure", "a", evaluated(planWith({})) }, { "unsure", "b", evaluated(plan) } };
+    const std::vector<NamedEvaluation> pair { { "sure", "a", evaluated(planWith({})) },
+        { "unsure", "b", evaluated(plan) } };
     const std::string table = comparisonTable(pair);
     QVERIFY2(table.find("unsure is not compared: ") != std::string::npos, table.c_str());
     QVERIFY(comparisonJson(pair).find("\"iteration_time_s\": null") != std::string::npos

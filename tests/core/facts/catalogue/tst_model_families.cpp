@@ -141,7 +141,8 @@ void ModelFamiliesTest::otherLayersAreRefusedWithTheirKey_data()
     };
     // Under the family's name, and under one that nobody knows: the keys are enough.
     for (const char *type : { "nemotron_h", "llama", "zebra" })
-        add(type, R"({"hybrid_override_pattern": "MEME*MEM"})", "hybrid_override_pattern: 4 mamba, 3 experts alone, 1 attention alone");
+        add(type, R"({"hybrid_override_pattern": "MEME*MEM"})",
+            "hybrid_override_pattern: 4 mamba, 3 experts alone, 1 attention alone");
     for (const char *type : { "granitemoehybrid", "zebra" })
         add(type, R"({"layer_types": ["mamba","mamba","mamba","attention","mamba","mamba","mamba","attention"]})",
             "layer_types: 6 mamba, 2 attention");
@@ -150,11 +151,13 @@ void ModelFamiliesTest::otherLayersAreRefusedWithTheirKey_data()
     for (const char *type : { "nemotron-nas", "zebra" })
         add(type, R"({"block_configs": [{"attention": {"n_heads_in_group": 8}}]})", "block_configs");
     for (const char *type : { "lfm2", "zebra" })
-        add(type, R"({"layer_types": ["conv","conv","full_attention","conv","conv","full_attention","conv","conv"]})", "conv");
+        add(type, R"({"layer_types": ["conv","conv","full_attention","conv","conv","full_attention","conv","conv"]})",
+            "conv");
     add("zebra", R"({"ssm_state_size": 128})", "ssm_state_size");
     add("zebra", R"({"linear_attn_config": {"kda_layers": [1, 2]}})", "linear_attn_config");
     add("zebra", R"({"layer_types": ["linear_attention","linear_attention","linear_attention","full_attention",
-        "linear_attention","linear_attention","linear_attention","full_attention"]})", "6 linear_attention");
+        "linear_attention","linear_attention","linear_attention","full_attention"]})",
+        "6 linear_attention");
     add("qwen3", R"({"layer_types": ["full_attention", "full_attention"]})", "it lists 2 of 8 layers");
     add("deepseek_v4", R"({"compress_ratios": [0, 4, 128, 4]})", "model_type");
     add("zebra", R"({"compress_ratios": [0, 4, 128, 4], "hc_mult": 4})", "compress_ratios");
@@ -164,9 +167,11 @@ void ModelFamiliesTest::otherLayersAreRefusedWithTheirKey_data()
     add("llama", R"({"intermediate_size": [256, 256, 128, 256, 256, 256, 256, 256]})", "intermediate_size: it differs");
     add("llama", R"({"num_key_value_heads": [2, 2, 1, 2, 2, 2, 2, 2]})", "num_key_value_heads: it differs");
     add("llama", R"({"n_expert_total": 16, "num_experts_per_tok": 2})", "num_experts_per_tok");
-    add("qwen3_moe", R"({"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "mlp_only_layers": [3]})",
+    add("qwen3_moe",
+        R"({"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "mlp_only_layers": [3]})",
         "mlp_only_layers");
-    add("qwen3_moe", R"({"num_experts": 8, "moe_num_experts": 16, "num_experts_per_tok": 2, "moe_intermediate_size": 64})",
+    add("qwen3_moe",
+        R"({"num_experts": 8, "moe_num_experts": 16, "num_experts_per_tok": 2, "moe_intermediate_size": 64})",
         "moe_num_experts: it says 16 where num_experts says 8");
     for (const char *type : { "mamba2", "rwkv", "falcon_h1", "zamba2", "recurrent_gemma", "gemma3n_text", "gemma4_text",
              "openelm", "longcat_flash", "step3p5", "minimax", "kimi_linear", "jetmoe", "bert" })
@@ -190,16 +195,18 @@ void ModelFamiliesTest::aHybridsRefusalSaysHowManyParametersItHas()
 {
     const auto says = [](const Json &config, const char *parameters) {
         const std::string text = doubtsText(readConfig(config));
-        QVERIFY2(text.find(std::string("about ") + parameters + " M parameters in all") != std::string::npos, text.c_str());
+        QVERIFY2(
+            text.find(std::string("about ") + parameters + " M parameters in all") != std::string::npos, text.c_str());
     };
     // as published: 31.6 B and 51.6 B (51,570,323,328)
     std::string pattern = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME";
-    says({ { "model_type", "nemotron_h" }, { "num_hidden_layers", 52 }, { "hidden_size", 2688 }, { "vocab_size", 131072 },
-             { "num_attention_heads", 32 }, { "num_key_value_heads", 2 }, { "head_dim", 128 }, { "mamba_num_heads", 64 },
-             { "mamba_head_dim", 64 }, { "ssm_state_size", 128 }, { "n_groups", 8 }, { "conv_kernel", 4 },
-             { "n_routed_experts", 128 }, { "num_experts_per_tok", 6 }, { "moe_intermediate_size", 1856 },
-             { "moe_shared_expert_intermediate_size", 3712 }, { "n_shared_experts", 1 }, { "intermediate_size", 1856 },
-             { "tie_word_embeddings", false }, { "hybrid_override_pattern", pattern } },
+    says({ { "model_type", "nemotron_h" }, { "num_hidden_layers", 52 }, { "hidden_size", 2688 },
+             { "vocab_size", 131072 }, { "num_attention_heads", 32 }, { "num_key_value_heads", 2 }, { "head_dim", 128 },
+             { "mamba_num_heads", 64 }, { "mamba_head_dim", 64 }, { "ssm_state_size", 128 }, { "n_groups", 8 },
+             { "conv_kernel", 4 }, { "n_routed_experts", 128 }, { "num_experts_per_tok", 6 },
+             { "moe_intermediate_size", 1856 }, { "moe_shared_expert_intermediate_size", 3712 },
+             { "n_shared_experts", 1 }, { "intermediate_size", 1856 }, { "tie_word_embeddings", false },
+             { "hybrid_override_pattern", pattern } },
         "31578");
     says({ { "model_type", "jamba" }, { "num_hidden_layers", 32 }, { "hidden_size", 4096 }, { "vocab_size", 65536 },
              { "num_attention_heads", 32 }, { "num_key_value_heads", 8 }, { "intermediate_size", 14336 },
@@ -208,6 +215,18 @@ void ModelFamiliesTest::aHybridsRefusalSaysHowManyParametersItHas()
              { "mamba_d_state", 16 }, { "mamba_d_conv", 4 }, { "mamba_expand", 2 }, { "mamba_dt_rank", 256 },
              { "tie_word_embeddings", false } },
         "51570");
+    // nine layers of Mamba-2 and one of attention, each with 32 experts of 512 and a shared MLP of 1024; tied
+    const double h = 2048, inner = 64 * 64, mixed = inner + 2 * 128, experts = 32 * (3 * h * 512 + h) + 3 * h * 1024,
+                 mamba = h * (inner + mixed + 64) + 5 * mixed + 3 * 64 + inner + inner * h;
+    const double granite = 49152 * h + h + 10 * (experts + 2 * h) + 9 * mamba + h * 128 * (2 * 16 + 2 * 4);
+    says({ { "model_type", "granitemoehybrid" }, { "num_hidden_layers", 10 }, { "hidden_size", 2048 },
+             { "vocab_size", 49152 }, { "num_attention_heads", 16 }, { "num_key_value_heads", 4 },
+             { "intermediate_size", 512 }, { "shared_intermediate_size", 1024 }, { "num_local_experts", 32 },
+             { "num_experts_per_tok", 8 }, { "mamba_n_heads", 64 }, { "mamba_d_head", 64 }, { "mamba_d_state", 128 },
+             { "mamba_n_groups", 1 }, { "mamba_d_conv", 4 }, { "tie_word_embeddings", true },
+             { "layer_types",
+                 { "mamba", "mamba", "mamba", "mamba", "mamba", "attention", "mamba", "mamba", "mamba", "mamba" } } },
+        std::to_string(std::llround(granite / 1e6)).c_str());
 }
 
 void ModelFamiliesTest::anUnknownKeyIsADoubtOfEveryFamily()
@@ -230,7 +249,8 @@ void ModelFamiliesTest::anUnknownKeyIsADoubtOfEveryFamily()
 void ModelFamiliesTest::keysThatChangeNothingAreNoDoubt()
 {
     const ModelSpec model = readConfig(withKeys(plainConfig("llama"),
-        Json::parse(R"({"bos_token_id": 1, "pad_token_id": null, "rope_scaling": {"type": "yarn"}, "torch_dtype": "float16",
+        Json::parse(
+            R"({"bos_token_id": 1, "pad_token_id": null, "rope_scaling": {"type": "yarn"}, "torch_dtype": "float16",
             "quantization_config": {"bits": 4}, "zebra": false, "stripes": 0, "attention_dropout": 0.1,
             "architectures": ["LlamaForCausalLM"], "transformers_version": "4.40.0", "mamba_ssm_dtype": "float32"})")));
     QVERIFY2(model.doubts.empty(), doubtsText(model).c_str());
@@ -250,7 +270,8 @@ void ModelFamiliesTest::expertsAreReadInEveryDialect_data()
 {
     QTest::addColumn<QString>("keys");
     const auto add = [](const char *name, const char *keys) { QTest::newRow(name) << QString(keys); };
-    add("DeepSeek", R"({"n_routed_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 96, "n_shared_experts": 2,
+    add("DeepSeek",
+        R"({"n_routed_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 96, "n_shared_experts": 2,
         "first_k_dense_replace": 1, "moe_layer_freq": 1})");
     add("a list of layers", R"({"n_routed_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 96,
         "n_shared_experts": 2, "moe_layer_freq": [0, 1, 1, 1, 1, 1, 1, 1]})");
@@ -258,7 +279,8 @@ void ModelFamiliesTest::expertsAreReadInEveryDialect_data()
         "moe_layer_start_index": 1, "moe_layer_end_index": 7, "moe_layer_interval": 1})");
     add("Hunyuan's lists", R"({"num_experts": 16, "moe_topk": [4, 4, 4, 4, 4, 4, 4, 4], "moe_layer_num_skipped": 1,
         "moe_intermediate_size": [96, 96, 96, 96, 96, 96, 96, 96], "num_shared_expert": [2, 2, 2, 2, 2, 2, 2, 2]})");
-    add("Step's numbers", R"({"moe_num_experts": 16, "moe_top_k": 4, "moe_intermediate_size": 96, "share_expert_dim": 192,
+    add("Step's numbers",
+        R"({"moe_num_experts": 16, "moe_top_k": 4, "moe_intermediate_size": 96, "share_expert_dim": 192,
         "moe_layers_enum": "1,2,3,4,5,6,7"})");
     add("kinds of MLPs", R"({"num_local_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 96,
         "shared_expert_intermediate_size": 192,
@@ -284,7 +306,8 @@ void ModelFamiliesTest::expertsAreReadInEveryDialect()
 
 void ModelFamiliesTest::widthsByLayerAreOneWidthOnlyWhereTheyAreEqual()
 {
-    const Json equal = withKeys(plainConfig("llama"), { { "intermediate_size", Json::array({ 256, 256, 256, 256, 256, 256, 256, 256 }) } });
+    const Json equal = withKeys(
+        plainConfig("llama"), { { "intermediate_size", Json::array({ 256, 256, 256, 256, 256, 256, 256, 256 }) } });
     QCOMPARE(totalParameters(readConfig(equal)), totalParameters(readConfig(plainConfig("llama"))));
     QVERIFY(readConfig(equal).doubts.empty());
 }
@@ -292,7 +315,8 @@ void ModelFamiliesTest::widthsByLayerAreOneWidthOnlyWhereTheyAreEqual()
 void ModelFamiliesTest::pythonsNumbersAreNoReasonToRefuse()
 {
     std::string text = plainConfig("llama").dump();
-    text.insert(1, R"("time_step_limit": [0.0, Infinity], "low": -Infinity, "no_number": NaN, "name": "Infinity \" NaN", )");
+    text.insert(
+        1, R"("time_step_limit": [0.0, Infinity], "low": -Infinity, "no_number": NaN, "name": "Infinity \" NaN", )");
     const auto model = parseHuggingFaceConfig(text, "config.json");
     QVERIFY2(model.has_value(), model ? "" : toString(model.error()).c_str());
     QCOMPARE(model->layers, 8);
@@ -357,7 +381,8 @@ void ModelFamiliesTest::linearAttentionSaysHowFarOffItIs()
 void ModelFamiliesTest::defaultsOfAFamilyStandWhereItsFilesLeaveThemOut()
 {
     // Gemma 3 4B as published: the inner config leaves out vocabulary, heads and their width
-    const ModelSpec gemma = readConfig(Json::parse(R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text",
+    const ModelSpec gemma =
+        readConfig(Json::parse(R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text",
         "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}})"));
     QVERIFY(std::abs(totalParameters(gemma) / 3'880'263'168.0 - 1) < 1e-4); // of 4,300,079,472 with its tower
     QCOMPARE(gemma.windowedLayers, 29); // all but each sixth
@@ -375,7 +400,8 @@ void ModelFamiliesTest::doubtsGoIntoAModelsTextAndOutOfIt()
     const auto again = parseModel(formatModel(model), "plan.json");
     QVERIFY2(again.has_value(), again ? "" : toString(again.error().front()).c_str());
     QVERIFY(again->doubts == model.doubts);
-    QVERIFY(!parseModel(R"({"layers": 1, "hidden": 8, "heads": 1, "vocab": 8, "ffn": 8, "not_understood": [{"key": "x"}]})", "p"));
+    QVERIFY(!parseModel(
+        R"({"layers": 1, "hidden": 8, "heads": 1, "vocab": 8, "ffn": 8, "not_understood": [{"key": "x"}]})", "p"));
     QVERIFY(!parseModel(R"({"layers": 1, "hidden": 8, "heads": 1, "vocab": 8, "ffn": 8, "not_understood": 3})", "p"));
     QVERIFY(whyUnranked(model.doubts) && !whyUnranked({}));
     QVERIFY(whyUnranked(model.doubts)->what.find("no shape") != std::string::npos);
