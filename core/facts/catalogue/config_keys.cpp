@@ -2,6 +2,7 @@
 #include "core/facts/catalogue/config_keys_internal.h"
 
 #include "core/base/printable.h"
+#include "core/facts/catalogue/entry_readers_internal.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostShownValue = 60, kMostNamed = 20;
 /// What nobody can know of a key that nobody knows: half to twice the time (assumed).
-constexpr double kFarthestOff = 1000; // times as long, as a plan's file may say
 constexpr double kUnknownLow = -0.5, kUnknownHigh = 1;
 
 /// Whole keys that change no weight and no product.

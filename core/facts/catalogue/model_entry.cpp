@@ -82,7 +82,6 @@ void readAttention(ObjectReader &reader, ModelSpec &model)
 }
 
 constexpr std::size_t kMostDoubts = 100;
-constexpr double kFarthestOff = 1000; // times as long
 
 void readDoubts(ObjectReader &reader, Doubts &doubts)
 {
