@@ -25,7 +25,7 @@ void readHabit(
         reader.fault(key, std::string(key) + " is \"" + said + "\"", "a habit that the reader knows");
 }
 
-ModelFamily readFamily(ObjectReader &reader)
+ModelFamily readModelFamily(ObjectReader &reader)
 {
     ModelFamily family;
     bool isPlain = false;
@@ -56,14 +56,14 @@ ModelFamily readFamily(ObjectReader &reader)
     return family;
 }
 
-Families readFamilies(const CatalogueJson &content, const Citations &sources, Errors &errors)
+Families readModelFamilies(const CatalogueJson &content, const Citations &sources, Errors &errors)
 {
     Families families;
     for (std::size_t i = 0; i < content.at("families").size(); ++i) {
         ObjectReader reader(
             content["families"][i], "model_families.json: /families/" + std::to_string(i), errors, &sources);
         const CatalogueJson *types = reader.raw("types");
-        const ModelFamily family = readFamily(reader);
+        const ModelFamily family = readModelFamily(reader);
         reader.rejectUnknownKeys();
         for (const CatalogueJson &type : types ? *types : CatalogueJson::array())
             if (!families.emplace(type.get<std::string>(), family).second)
@@ -76,7 +76,7 @@ Families readFamilies(const CatalogueJson &content, const Citations &sources, Er
 
 const ModelFamily *modelFamily(const std::string &type)
 {
-    static const Families families = readBuiltinFile("model_families.json", readFamilies);
+    static const Families families = readBuiltinFile("model_families.json", readModelFamilies);
     const auto found = families.find(type);
     return found == families.end() ? nullptr : &found->second;
 }
