@@ -76,7 +76,9 @@ void put(Draft &draft, ModelSpec model, int padding, const std::string &from)
     }
     workload.model.clear();
     workload.inlineModel = model;
-    draft.taken.push_back("workload.model " + shortened(model.name) + " with " + parametersText(totalParameters(model))
+    draft.taken.push_back("workload.model " + shortened(model.name)
+        + (blockingDoubt(model.doubts) ? std::string(", of which nothing is computed,")
+                                       : " with " + parametersText(totalParameters(model)))
         + " from " + from);
     draft.model = std::move(model);
 }
