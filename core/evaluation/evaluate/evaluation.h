@@ -179,7 +179,7 @@ struct Problem {
 
 /// Whether the plan can run, judged once: a plan is feasible where nothing is false.
 struct Feasibility {
-    /// false: nothing but jobs
+    /// false: nothing but jobs, or a model whose source was not understood
     bool isModelled = true;
     /// its stages have locations and layers, and its schedule can be built
     bool isPlaced = true;

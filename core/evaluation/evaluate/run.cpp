@@ -10,6 +10,7 @@
 #include "core/evaluation/evaluate/metrics/device_metrics.h"
 #include "core/evaluation/evaluate/metrics/expert_metrics.h"
 #include "core/evaluation/evaluate/metrics/metrics.h"
+#include "core/evaluation/evaluate/problems/doubt_problems.h"
 #include "core/evaluation/evaluate/problems/problems.h"
 #include "core/evaluation/evaluate/run_cache.h"
 #include "core/evaluation/evaluate/workspace_state.h"
@@ -237,6 +238,9 @@ private:
         metrics.simulateMs = m_simulateMs;
         evaluation.layout = m_workload.layout;
         evaluation.problems = findProblems(evaluation, m_workload, m_context.catalogue);
+        for (const ModelSpec &model : m_service ? m_service->models : std::vector<ModelSpec> {})
+            std::ranges::move(
+                doubtProblems(model.doubts, "bubble_fill.model"), std::back_inserter(evaluation.problems));
         if (keepsSpans())
             evaluation.timeline = std::move(candidate.timeline);
     }
@@ -315,6 +319,13 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
         evaluation.model = std::move(*model);
         if (depth == Depth::Everything && context.fixes)
             context.fixes->addFixes(evaluation, nullptr, context);
+        return unlessStopped(std::move(evaluation), context.stop);
+    }
+    if (workload->source.hasLayers && blockingDoubt(workload->model.doubts)) {
+        evaluation.feasibility.isModelled = evaluation.feasibility.isPlaced = false;
+        evaluation.problems = doubtProblems(workload->model.doubts);
+        evaluation.layout.unplaced = evaluation.problems.front().text;
+        evaluation.model = std::move(workload->model);
         return unlessStopped(std::move(evaluation), context.stop);
     }
     auto service = resolveBubbleService(*workload->plan, context.catalogue);

@@ -84,6 +84,12 @@ std::string exactText(const Metric &value)
     return { text, end };
 }
 
+/// Whether numbers of the two may be set against each other: nothing that is not understood is compared.
+bool areComparable(const NamedEvaluation &a, const NamedEvaluation &b)
+{
+    return a.evaluation->model.doubts.empty() && b.evaluation->model.doubts.empty();
+}
+
 } // namespace
 
 bool haveJobs(const std::vector<NamedEvaluation> &plans)
@@ -117,7 +123,8 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
             isWorthALine |= row.value.value_or(0) != 0;
             cells.push_back(valueText(row));
             if (p > 0)
-                cells.push_back(row.value && base ? changeText(*base, *row.value) : "");
+                cells.push_back(
+                    row.value && base && areComparable(plans.front(), plans[p]) ? changeText(*base, *row.value) : "");
         }
         if (isWorthALine)
             table.add(cells);
@@ -132,6 +139,8 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
     for (const NamedEvaluation &plan : plans) {
         if (!plan.evaluation->feasible())
             text += "\n" + printable(plan.name) + " is not feasible.\n";
+        if (const auto unranked = whyUnranked(plan.evaluation->model.doubts))
+            text += "\n" + printable(plan.name) + " is not compared: " + printable(unranked->what) + ".\n";
     }
     return text;
 }
@@ -145,7 +154,8 @@ std::string comparisonJson(const std::vector<NamedEvaluation> &plans)
         Json change = Json::object();
         const std::vector<MetricRow> rows = allRows(*plan.evaluation, withJobs);
         for (std::size_t r = 0; r < rows.size(); ++r) {
-            const bool isComparable = rows[r].value && base[r].value && *base[r].value != 0;
+            const bool isComparable =
+                areComparable(plans.front(), plan) && rows[r].value && base[r].value && *base[r].value != 0;
             change[rows[r].key] = isComparable ? finite(*rows[r].value / *base[r].value - 1) : Json(nullptr);
         }
         list.push_back({ { "name", plan.name }, { "source", plan.source },

@@ -24,7 +24,8 @@ struct NamedEvaluation {
 
 [[nodiscard]] std::string comparisonTable(const std::vector<NamedEvaluation> &plans);
 /// {"plans": [{"name", "source", "differences": [sentences], "metrics": {...}, "change": {"iteration_time_s": -0.05,
-/// ...}}]}; `change` is relative to the first plan, null where either has no value.
+/// ...}}]}; `change` is relative to the first plan, null where either has no value, or a model that was not
+/// understood whole.
 [[nodiscard]] std::string comparisonJson(const std::vector<NamedEvaluation> &plans);
 /// One line a plan; a column a metric, named by its key. Empty where a metric does not apply.
 [[nodiscard]] std::string comparisonCsv(const std::vector<NamedEvaluation> &plans);

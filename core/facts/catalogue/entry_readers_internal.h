@@ -13,6 +13,9 @@
 
 namespace trainyard {
 
+/// Of a doubt: the most that the time may be above what is said, as a share of it.
+inline constexpr double kFarthestOff = 1000;
+
 [[nodiscard]] GpuSpec readGpu(ObjectReader &reader);
 [[nodiscard]] ModelSpec readModel(ObjectReader &reader);
 [[nodiscard]] StackSpec readStack(ObjectReader &reader);

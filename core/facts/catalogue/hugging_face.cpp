@@ -1,285 +1,238 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Hugging Face config.json files. Families differ in key names and in habits that no key states (GPT-2 has biases,
-// Qwen 2 biases its queries): the table says which. A family that it lacks is read by the commonest keys, and says so.
+// Qwen 2 biases its queries): resources/catalog/model_families.json says which. Every key is used, known to be without
+// effect, or a doubt of the model; a family that is not known is read by the commonest keys, and that is one too.
 #include "core/base/printable.h"
 #include "core/base/text_file.h"
-#include "core/facts/catalogue/object_reader_internal.h"
+#include "core/facts/catalogue/config_layers_internal.h"
+#include "core/facts/catalogue/config_parts_internal.h"
 #include "core/facts/catalogue/parse.h"
 #include "core/facts/workload/model_math.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <optional>
+#include <array>
+#include <cmath>
 
 namespace trainyard {
 
 namespace {
 
-enum class Positions { Rotary, Table, TableAndTwo }; // OPT's table has two rows more than it says
-
-struct Family {
-    const char *type; // model_type
-    bool gated, layerNorm, linearBias, queryKeyValueBias, tied, dropout;
-    Positions positions;
-};
-
-constexpr Family kFamilies[] = {
-    { "llama", true, false, false, false, false, false, Positions::Rotary },
-    { "llama4_text", true, false, false, false, false, false, Positions::Rotary },
-    { "mistral", true, false, false, false, false, false, Positions::Rotary },
-    { "mixtral", true, false, false, false, false, false, Positions::Rotary },
-    { "qwen2", true, false, false, true, false, false, Positions::Rotary },
-    { "qwen2_moe", true, false, false, true, false, false, Positions::Rotary },
-    { "qwen3", true, false, false, false, false, false, Positions::Rotary },
-    { "qwen3_moe", true, false, false, false, false, false, Positions::Rotary },
-    { "qwen3_next", true, false, false, false, false, false, Positions::Rotary },
-    { "qwen3_5_text", true, false, false, false, false, false, Positions::Rotary },
-    { "qwen3_5_moe_text", true, false, false, false, false, false, Positions::Rotary },
-    { "deepseek_v2", true, false, false, false, false, false, Positions::Rotary },
-    { "deepseek_v3", true, false, false, false, false, false, Positions::Rotary },
-    { "deepseek_v32", true, false, false, false, false, false, Positions::Rotary },
-    { "kimi_k2", true, false, false, false, false, false, Positions::Rotary },
-    { "gpt_oss", true, false, false, false, false, false, Positions::Rotary },
-    { "gemma", true, false, false, false, true, false, Positions::Rotary },
-    { "gemma2", true, false, false, false, true, false, Positions::Rotary },
-    { "dbrx", true, false, false, false, false, false, Positions::Rotary },
-    { "gpt_neox", false, true, true, false, false, false, Positions::Rotary },
-    { "gpt_neo", false, true, true, false, true, true, Positions::Table },
-    { "gpt2", false, true, true, false, true, true, Positions::Table },
-    { "bloom", false, true, true, false, true, true, Positions::Rotary },
-    { "opt", false, true, true, false, true, true, Positions::TableAndTwo },
-};
-
-constexpr Range kCount { 1, 1e7 };
 constexpr const char *kRight = "a Hugging Face config.json";
-constexpr int kMostSharedFfn = 10'000'000;
-
-const Family *findFamily(const std::string &type)
-{
-    const auto found = std::ranges::find_if(kFamilies, [&](const Family &f) { return type == f.type; });
-    return found == std::end(kFamilies) ? nullptr : found;
-}
+/// Of a family that is not known: norms, biases, gates and the order of a layer are as they mostly are (assumed).
+constexpr double kOtherFamilyLow = -0.2, kOtherFamilyHigh = 0.3;
+/// Towers below this share of the parameters are named and change nothing.
+constexpr double kNoticedTower = 0.01;
 
 class ConfigReader {
 public:
-    ConfigReader(const CatalogueJson &config, const std::string &where, Errors &errors)
-        : m_reader(config, where, errors)
+    ConfigReader(const CatalogueJson &config, const std::string &where, Errors &errors, std::string type)
+        : m_keys(config, where, errors, modelFamily(type))
+        , m_type(std::move(type))
     {
     }
 
     /// `outerTied` is what the file around a nested config says of tied embeddings.
-    ModelSpec read(std::optional<bool> outerTied);
+    ModelSpec read(std::optional<bool> outerTied, const Towers &towers);
 
 private:
-    /// The first of these keys that the file has; all are names of one thing. 0 where none is there.
-    int count(std::initializer_list<const char *> keys, Range range = kCount);
-    int required(std::initializer_list<const char *> keys, const char *what, Range range = kCount);
-    bool flag(const char *key, bool otherwise);
     void readAttention(ModelSpec &model);
-    void readExperts(ModelSpec &model, const std::string &type);
-    void readWindow(ModelSpec &model);
-    void readDbrx(ModelSpec &model);
-    void check(const ModelSpec &model);
-    void refuseOtherKinds();
-    int linearLayers();
+    void readLatent(ModelSpec &model);
+    void readMlp(ModelSpec &model);
+    void readHabits(ModelSpec &model, std::optional<bool> outerTied);
+    void check(ModelSpec &model);
+    void refuseOtherKinds(const ModelSpec &model);
+    void doubtTheFamily(const ModelSpec &model);
+    void addTowers(ModelSpec &model, const Towers &towers);
+    [[nodiscard]] const ModelFamily *family() const { return m_keys.family(); }
 
-    ObjectReader m_reader;
+    ConfigKeys m_keys;
+    std::string m_type, m_activation;
 };
-
-int ConfigReader::count(std::initializer_list<const char *> keys, Range range)
-{
-    int value = 0;
-    for (const char *key : keys) {
-        if (m_reader.has(key)) {
-            m_reader.count(key, value, range);
-            break;
-        }
-    }
-    return value;
-}
-
-int ConfigReader::required(std::initializer_list<const char *> keys, const char *what, Range range)
-{
-    const int value = count(keys, range);
-    const bool present = std::ranges::any_of(keys, [&](const char *key) { return m_reader.has(key); });
-    if (!present)
-        m_reader.fault(*keys.begin(), std::string(*keys.begin()) + " is missing", what);
-    return value;
-}
-
-bool ConfigReader::flag(const char *key, bool otherwise)
-{
-    bool value = otherwise;
-    m_reader.flag(key, value);
-    return value;
-}
 
 void ConfigReader::readAttention(ModelSpec &model)
 {
-    model.heads = required({ "num_attention_heads", "n_head", "n_heads" }, "the number of attention heads");
-    model.kvHeads = count({ "num_key_value_heads" });
+    model.heads =
+        m_keys.required({ "num_attention_heads", "n_head", "n_heads", "num_heads" }, "the number of attention heads");
+    model.kvHeads = m_keys.count({ "num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num",
+        "num_attention_groups", "num_query_groups" });
+    if (m_keys.flag({ "multi_query_attention" }) == false || m_keys.flag({ "new_decoder_architecture" }) == false)
+        model.kvHeads = 0;
+    const bool isOneByDefault = m_type == "gpt_bigcode" || (m_type == "falcon" && model.kvHeads == 0);
+    if (m_keys.flag({ "multi_query" }).value_or(isOneByDefault) && model.kvHeads == 0)
+        model.kvHeads = 1;
+    if (m_type == "mpt") {
+        ObjectReader attention = m_keys.object("attn_config");
+        attention.count("kv_n_heads", model.kvHeads, { 1, 1e7 });
+    }
     if (model.kvHeads == 0)
         model.kvHeads = model.heads;
-    model.headDim = count({ "head_dim" });
-    if (model.headDim == 0 && model.heads > 0)
+    model.headDim = m_keys.count({ "head_dim", "kv_channels", "attention_head_dim", "d_kv" });
+    if (model.headDim == 0)
         model.headDim = std::max(1, model.hidden / model.heads);
-    if (!m_reader.has("kv_lora_rank"))
-        return;
+    if (m_keys.has("kv_lora_rank"))
+        readLatent(model);
+}
+
+void ConfigReader::readLatent(ModelSpec &model)
+{
     model.attention = AttentionKind::Latent;
-    model.latent.keyValueRank = count({ "kv_lora_rank" });
-    model.latent.queryRank = count({ "q_lora_rank" }); // null or absent: queries are not compressed
-    model.latent.nopeDim = required({ "qk_nope_head_dim" }, "the width of a head without rotary part");
-    model.latent.ropeDim = required({ "qk_rope_head_dim" }, "the width of a head's rotary part");
-    model.latent.valueDim = required({ "v_head_dim" }, "the width of a value head");
+    model.latent.keyValueRank = m_keys.count({ "kv_lora_rank" });
+    model.latent.queryRank = m_keys.count({ "q_lora_rank" }); // null or absent: queries are not compressed
+    model.latent.nopeDim = m_keys.required({ "qk_nope_head_dim" }, "the width of a head without rotary part");
+    model.latent.ropeDim = m_keys.required({ "qk_rope_head_dim" }, "the width of a head's rotary part");
+    model.latent.valueDim = m_keys.required({ "v_head_dim" }, "the width of a value head");
+    (void)m_keys.count({ "qk_head_dim" }); // the sum of two of them
     model.headDim = model.latent.valueDim;
 }
 
-void ConfigReader::readExperts(ModelSpec &model, const std::string &type)
+void ConfigReader::readMlp(ModelSpec &model)
 {
-    model.experts = count({ "n_routed_experts", "num_local_experts", "num_experts" }, { 0, 1e5 });
-    if (model.experts <= 1) {
-        model.experts = 0;
-        return;
-    }
-    model.expertsPerToken = required({ "num_experts_per_tok", "num_experts_per_token", "moe_top_k" },
-        "how many experts serve a token", { 1, static_cast<double>(model.experts) });
-    model.expertFfn = required({ "moe_intermediate_size", "intermediate_size" }, "the inner size of one expert");
-    model.sharedExpertFfn = count({ "shared_expert_intermediate_size" }, { 0, 1e7 });
-    if (model.sharedExpertFfn == 0) {
-        const int shared = count({ "n_shared_experts", "num_shared_experts" }, { 0, 1000 });
-        const auto width = std::int64_t { shared } * model.expertFfn;
-        if (width > kMostSharedFfn)
-            m_reader.fault("n_shared_experts",
-                std::to_string(shared) + " shared experts of " + std::to_string(model.expertFfn) + " are "
-                    + std::to_string(width) + " wide",
-                "at most " + std::to_string(kMostSharedFfn));
-        else
-            model.sharedExpertFfn = static_cast<int>(width);
-    }
-    model.denseLayers = count({ "first_k_dense_replace" }, { 0, 10000 });
-    if (const CatalogueJson *dense = m_reader.raw("mlp_only_layers"); dense && dense->is_array())
-        model.denseLayers = std::max(model.denseLayers, static_cast<int>(std::min<std::size_t>(dense->size(), 10000)));
-    model.expertLayerStep =
-        std::max(1, count({ "moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step" }, { 1, 1000 }));
-    const int groups = count({ "n_group" }, { 1, 1e5 }), topGroups = count({ "topk_group" }, { 1, 1e5 });
-    if (topGroups > 0 && topGroups < groups && model.experts % groups == 0) {
-        model.groups = groups;
-        model.topGroups = topGroups;
-    }
-    if (type == "llama4_text") { // one shared expert beside the routed ones; dense layers have a width of their own
-        model.sharedExpertFfn = model.expertFfn;
-        if (const int dense = count({ "intermediate_size_mlp" }); dense > 0)
-            model.ffn = dense;
-    }
+    model.ffn = m_keys.count({ "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "inner_hidden_size" });
+    if (const CatalogueJson *ratio = m_keys.raw("expansion_ratio"); ratio && ratio->is_number() && model.ffn == 0)
+        model.ffn = int(std::clamp(ratio->get<double>() * model.hidden, 0.0, 1e7));
+    if (model.ffn == 0)
+        model.ffn = 4 * model.hidden; // what a null n_inner means
+    if (family() && family()->hasHalvedFfn)
+        model.ffn = std::max(1, model.ffn / 2);
+    for (const char *key : { "hidden_act", "hidden_activation", "activation_function", "mlp_hidden_act", "activation",
+             "act_fn", "ffn_act", "ffn_act_fn", "activation_type" })
+        if (const std::string said = m_keys.text({ key }); m_activation.empty())
+            m_activation = said;
+    const auto isAnyOf = [&](std::initializer_list<const char *> parts) {
+        return std::ranges::any_of(
+            parts, [&](const char *part) { return m_activation.find(part) != m_activation.npos; });
+    };
+    model.gatedFfn = family() ? family()->isGated : isAnyOf({ "silu", "swish", "swiglu", "geglu", "glu" });
 }
 
-/// Where the file lists the kind of each layer; a window that it states without such a list is often switched off.
-void ConfigReader::readWindow(ModelSpec &model)
+void ConfigReader::readHabits(ModelSpec &model, std::optional<bool> outerTied)
 {
-    const CatalogueJson *kinds = m_reader.raw("layer_types");
-    const int window = count({ "sliding_window", "attention_chunk_size" }, { 1, 1e8 });
-    if (!kinds || !kinds->is_array() || window == 0)
-        return;
-    const auto windowed = std::ranges::count_if(
-        *kinds, [](const CatalogueJson &kind) { return kind == "sliding_attention" || kind == "chunked_attention"; });
-    if (windowed == 0)
-        return;
-    model.attentionWindow = window;
-    model.windowedLayers = std::min(model.layers, int(windowed));
+    const auto *known = family();
+    model.layerNorm = known && known->hasLayerNorm;
+    const bool hasOnQueries =
+        m_keys.flag({ "attention_bias", "qkv_bias", "use_qkv_bias", "add_qkv_bias", "use_attention_bias" })
+            .value_or(false);
+    const bool hasOnMlps = m_keys.flag({ "mlp_bias", "use_mlp_bias" }).value_or(false);
+    const auto onAll = m_keys.flag({ "use_bias", "bias", "add_bias_linear" });
+    const bool isFreeOfAll = m_keys.flag({ "no_bias" }) == true;
+    model.linearBias =
+        onAll.value_or(known && known->bias == BiasHabit::All && !isFreeOfAll) || (hasOnQueries && hasOnMlps);
+    model.queryKeyValueBias = !model.linearBias && ((known && known->bias == BiasHabit::QueryKeyValue) || hasOnQueries);
+    model.dropout = known && known->hasDropout;
+    // Where no key says it, the library's base class ties.
+    model.tiedEmbeddings = m_keys.flag({ "tie_word_embeddings", "tie_embeddings", "tie_embedding", "share_embedding" })
+                               .value_or(outerTied.value_or(known ? known->isTied : true));
+    if (known && known->positions != Positions::Rotary)
+        model.learnedPositions = m_keys.count({ "n_positions", "max_position_embeddings" }, { 1, 1e8 })
+            + (known->positions == Positions::TableAndTwo ? 2 : 0);
 }
 
-void ConfigReader::readDbrx(ModelSpec &model)
+void ConfigReader::check(ModelSpec &model)
 {
-    ObjectReader attention = m_reader.object("attn_config");
-    attention.count("kv_n_heads", model.kvHeads, kCount);
-    ObjectReader experts = m_reader.object("ffn_config");
-    experts.require("ffn_hidden_size", "the inner size of one expert");
-    experts.require("moe_num_experts", "the number of experts");
-    experts.require("moe_top_k", "how many experts serve a token");
-    experts.count("ffn_hidden_size", model.expertFfn, kCount);
-    experts.count("moe_num_experts", model.experts, { 2, 1e5 });
-    experts.count("moe_top_k", model.expertsPerToken, { 1, 1e4 });
-}
-
-void ConfigReader::check(const ModelSpec &model)
-{
-    if (model.heads > 0 && model.kvHeads > 0 && model.heads % model.kvHeads != 0)
-        m_reader.fault("num_key_value_heads",
+    if (model.heads % model.kvHeads != 0 && m_keys.isBlocked())
+        model.kvHeads = model.heads; // of which nothing is computed
+    if (model.heads % model.kvHeads != 0)
+        m_keys.fault("num_key_value_heads",
             "num_key_value_heads " + std::to_string(model.kvHeads) + " does not divide num_attention_heads "
                 + std::to_string(model.heads),
             "a divisor of the heads");
-    if (model.denseLayers > model.layers)
-        m_reader.fault("first_k_dense_replace", "first_k_dense_replace is " + std::to_string(model.denseLayers),
-            "at most the number of layers, " + std::to_string(model.layers));
 }
 
 /// Models that are built otherwise than anything that is counted here.
-void ConfigReader::refuseOtherKinds()
+void ConfigReader::refuseOtherKinds(const ModelSpec &model)
 {
-    bool hasEncoder = false;
-    m_reader.flag("is_encoder_decoder", hasEncoder);
-    if (hasEncoder)
-        m_reader.fault("is_encoder_decoder", "an encoder with a decoder", "a decoder-only language model");
-    const int width = count({ "routed_expert_hidden_size" }), hidden = count({ "hidden_size" }, { 1, 1e6 });
-    if (width > 0 && width != hidden)
-        m_reader.fault("routed_expert_hidden_size",
+    if (m_keys.flag({ "is_encoder_decoder" }) == true)
+        m_keys.fault("is_encoder_decoder", "an encoder with a decoder", "a decoder-only language model");
+    if (const int width = m_keys.count({ "routed_expert_hidden_size" }); width > 0 && width != model.hidden)
+        m_keys.fault("routed_expert_hidden_size",
             "routed experts work on " + std::to_string(width) + " values of a token, and the layers on "
-                + std::to_string(hidden) + ": such experts (as of Kimi K3) are not modelled",
+                + std::to_string(model.hidden) + ": such experts (as of Kimi K3) are not modelled",
             "experts as wide as the layers");
+    if (m_keys.flag({ "use_cla" }) == true)
+        m_keys.block("use_cla", "layers take keys and values of others, and such layers");
+    if (m_keys.flag({ "attention_k_eq_v" }) == true)
+        m_keys.block("attention_k_eq_v", "keys are values too, and such attention");
 }
 
-/// Layers that keep a state of one size instead of attending to what came before.
-int ConfigReader::linearLayers()
+void ConfigReader::doubtTheFamily(const ModelSpec &model)
 {
-    const CatalogueJson *kinds = m_reader.raw("layer_types");
-    if (!kinds || !kinds->is_array())
-        return 0;
-    return int(std::ranges::count_if(*kinds, [](const CatalogueJson &kind) { return kind == "linear_attention"; }));
+    if (family() || m_keys.isBlocked())
+        return;
+    ModelSpec other = model;
+    other.gatedFfn = !model.gatedFfn;
+    const double share = activeParameters(other) / activeParameters(model) - 1;
+    m_keys.doubt("model_type",
+        (m_type.empty() ? std::string("no model type is named")
+                        : shortened(m_type) + " is no model type that is known here")
+            + ": read by the commonest keys. That its MLPs " + (model.gatedFfn ? "are gated" : "have no gate")
+            + " is taken from "
+            + (m_activation.empty() ? std::string("no key") : "the activation " + shortened(m_activation))
+            + "; otherwise a token uses " + std::to_string(std::lround(100 * std::abs(share))) + " % "
+            + (share > 0 ? "more" : "fewer") + " parameters",
+        std::min(kOtherFamilyLow, share), std::max(kOtherFamilyHigh, share));
 }
 
-ModelSpec ConfigReader::read(std::optional<bool> outerTied)
+void ConfigReader::addTowers(ModelSpec &model, const Towers &towers)
+{
+    if (towers.keys.empty())
+        return;
+    const double share = towers.parameters / (towers.parameters + totalParameters(model));
+    const std::string text = "towers beside the language model are left out: of those whose widths are told, about "
+        + std::to_string(std::lround(towers.parameters / 1e6)) + " M parameters, "
+        + std::to_string(std::lround(1000 * share) / 10.0).substr(0, 4) + " % of all";
+    if (share >= kNoticedTower)
+        m_keys.doubt(towers.keys, text, 0, share / (1 - share));
+    else
+        model.source += "; " + towers.keys + ": " + text;
+}
+
+ModelSpec ConfigReader::read(std::optional<bool> outerTied, const Towers &towers)
 {
     ModelSpec model;
-    std::string type;
-    m_reader.text("model_type", type);
-    const Family *known = findFamily(type);
-    std::string activation;
-    m_reader.text(m_reader.has("activation_function") ? "activation_function" : "hidden_act", activation);
-
-    model.layers =
-        required({ "num_hidden_layers", "n_layer", "n_layers", "num_layers" }, "the number of layers", { 1, 10000 });
-    model.hidden = required({ "hidden_size", "n_embd", "d_model" }, "the hidden size", { 1, 1e6 });
-    model.vocab = required({ "vocab_size" }, "the size of the vocabulary", { 1, 1e8 });
+    model.layers = m_keys.required(
+        { "num_hidden_layers", "n_layer", "n_layers", "num_layers" }, "the number of layers", { 1, 10000 });
+    model.hidden = m_keys.required({ "hidden_size", "n_embd", "d_model" }, "the hidden size", { 1, 1e6 });
+    model.vocab = m_keys.required({ "vocab_size", "padded_vocab_size" }, "the size of the vocabulary", { 1, 1e8 });
     readAttention(model);
-    model.ffn = count({ "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size" });
-    if (model.ffn == 0)
-        model.ffn = 4 * model.hidden; // what a null n_inner means
-    if (type == "dbrx")
-        readDbrx(model);
-    else
-        readExperts(model, type);
-    readWindow(model);
-
-    model.gatedFfn = known
-        ? known->gated
-        : activation.find("silu") != std::string::npos || activation.find("swish") != std::string::npos;
-    model.layerNorm = known && known->layerNorm;
-    model.linearBias = known && known->linearBias;
-    model.queryKeyValueBias = (known && known->queryKeyValueBias) || flag("attention_bias", false);
-    model.dropout = known && known->dropout;
-    // Where no key says it, the library's base class ties.
-    model.tiedEmbeddings = flag("tie_word_embeddings", outerTied.value_or(known ? known->tied : true));
-    if (known && known->positions != Positions::Rotary)
-        model.learnedPositions = count({ "n_positions", "max_position_embeddings" }, { 1, 1e8 })
-            + (known->positions == Positions::TableAndTwo ? 2 : 0);
-    model.source = known ? "config.json, model type " + type
-                         : "config.json of an unknown model type" + (type.empty() ? "" : " " + shortened(type))
+    readMlp(model);
+    readExperts(m_keys, model, m_type);
+    readHabits(model, outerTied);
+    readLayerKinds(m_keys, model);
+    model.source = family() ? "config.json, model type " + m_type
+                            : "config.json of an unknown model type" + (m_type.empty() ? "" : " " + shortened(m_type))
             + ", read by the commonest keys";
-    if (const int linear = linearLayers(); linear > 0)
-        model.source += "; " + std::to_string(linear) + " of its layers have linear attention and are counted as full";
-    refuseOtherKinds();
+    if (const int further =
+            m_keys.count({ "num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers" }, { 0, 1000 });
+        further > 0)
+        model.source +=
+            "; further layers that predict tokens, " + std::to_string(further) + ", are left out (mtp_layers)";
+    refuseOtherKinds(model);
+    doubtLinearLayers(m_keys, model);
+    doubtSparseAttention(m_keys, model);
+    m_keys.doubtTheRest(model.layers);
+    doubtTheFamily(model);
     check(model);
+    addTowers(model, towers);
+    model.doubts = std::move(m_keys.doubts);
     return model;
+}
+
+/// ", vocab_size, head_dim": those that were filled in.
+std::string fillDefaultsOfFamily(CatalogueJson &config, const CatalogueJson &defaults)
+{
+    std::string filled;
+    for (const auto &[key, value] : defaults.items())
+        if (!config.contains(key)) {
+            config[key] = value;
+            filled += ", " + key;
+        }
+    return filled;
+}
+
+std::string typeOf(const CatalogueJson &config)
+{
+    const auto type = config.find("model_type");
+    return type != config.end() && type->is_string() ? type->get<std::string>() : std::string();
 }
 
 } // namespace
@@ -294,24 +247,39 @@ Expected<ModelSpec> readHuggingFaceConfig(const std::string &path)
 
 Expected<ModelSpec> parseHuggingFaceConfig(std::string_view json, const std::string &fileName)
 {
-    const auto config = parseJson(json, fileName);
+    const auto config = parseJson(withoutPythonLiterals(json), fileName);
     if (!config)
         return std::unexpected(config.error());
     if (!config->is_object())
         return std::unexpected(Error { ErrorCode::BadSyntax, fileName, "is no JSON object", kRight });
 
-    // Multi-modal configs nest the language model.
-    const auto nested = config->find("text_config");
-    const bool isNested = nested != config->end() && nested->is_object();
-    const auto tied = config->find("tie_word_embeddings");
+    const LanguagePart language = languagePart(*config);
+    const bool isNested = !language.path.empty();
+    CatalogueJson own = *language.config;
     std::optional<bool> outerTied;
-    if (isNested && tied != config->end() && tied->is_boolean())
+    if (const auto tied = config->find("tie_word_embeddings"); isNested && tied != config->end() && tied->is_boolean())
         outerTied = tied->get<bool>();
+    // A nested part without a type of its own is of the family of the whole.
+    std::string type = typeOf(own);
+    if (type.empty())
+        type = typeOf(*config);
+    const Towers towers = towersBeside(*config, language);
+    for (const auto &[key, value] : config->items())
+        if (value.is_object() && towers.keys.find(key) != towers.keys.npos)
+            own.erase(key);
+    std::string filled;
+    if (const ModelFamily *family = modelFamily(type)) {
+        filled = fillDefaultsOfFamily(own, family->defaults);
+        if (isNested)
+            filled += fillDefaultsOfFamily(own, family->nestedDefaults);
+    }
     Errors errors;
-    ConfigReader reader(isNested ? *nested : *config, fileName + (isNested ? ": /text_config" : ": "), errors);
-    ModelSpec model = reader.read(outerTied);
+    ConfigReader reader(own, fileName + ": " + language.path, errors, type);
+    ModelSpec model = reader.read(outerTied, towers);
     if (!errors.empty())
         return std::unexpected(errors.front());
+    if (!filled.empty())
+        model.source += "; the defaults of its family stand for" + filled.substr(1);
     return model;
 }
 

@@ -81,6 +81,40 @@ void readAttention(ObjectReader &reader, ModelSpec &model)
     }
 }
 
+constexpr std::size_t kMostDoubts = 100;
+
+void readDoubts(ObjectReader &reader, Doubts &doubts)
+{
+    for (ObjectReader &one : reader.objects("not_understood", kMostDoubts)) {
+        Doubt &doubt = doubts.emplace_back();
+        one.require("text", "what was not understood, a sentence");
+        one.text("key", doubt.key);
+        one.text("text", doubt.text);
+        one.figure("low", doubt.low, { -1, 0 });
+        one.figure("high", doubt.high, { 0, kFarthestOff });
+        one.flag("blocking", doubt.isBlocking);
+        one.rejectUnknownKeys();
+    }
+}
+
+CatalogueJson doubtsJson(const Doubts &doubts)
+{
+    CatalogueJson list = CatalogueJson::array();
+    for (const Doubt &doubt : doubts) {
+        CatalogueJson one { { "text", doubt.text } };
+        if (!doubt.key.empty())
+            one["key"] = doubt.key;
+        if (doubt.low != 0)
+            one["low"] = doubt.low;
+        if (doubt.high != 0)
+            one["high"] = doubt.high;
+        if (doubt.isBlocking)
+            one["blocking"] = true;
+        list.push_back(std::move(one));
+    }
+    return list;
+}
+
 void fillDefaults(ObjectReader &reader, ModelSpec &model)
 {
     if (model.kvHeads == 0)
@@ -144,6 +178,7 @@ ModelSpec readModel(ObjectReader &reader)
     if (!source.empty())
         model.source = reader.resolveSource("source", source);
     fillDefaults(reader, model);
+    readDoubts(reader, model.doubts);
     return model;
 }
 
@@ -173,14 +208,16 @@ std::string formatModel(const ModelSpec &model)
     }
     if (model.publishedParameters > 0)
         object["published_parameters"] = model.publishedParameters;
+    if (!model.doubts.empty())
+        object["not_understood"] = doubtsJson(model.doubts);
     return object.dump();
 }
 
 const std::vector<std::string> &modelKeys()
 {
     static const std::vector<std::string> keys = [] {
-        std::vector<std::string> names = { "id", "name", "attention", "latent", "note", "published_parameters",
-            "source" };
+        std::vector<std::string> names = { "id", "name", "attention", "latent", "not_understood", "note",
+            "published_parameters", "source" };
         for (const CountField &field : kCounts)
             names.emplace_back(field.key);
         for (const FlagField &field : kFlags)

@@ -153,12 +153,37 @@ ObjectReader ObjectReader::object(const std::string &key)
     return { value ? *value : kEmptyObject, m_where + "/" + key, m_errors, m_table };
 }
 
+std::vector<ObjectReader> ObjectReader::objects(const std::string &key, std::size_t most)
+{
+    std::vector<ObjectReader> readers;
+    const CatalogueJson *value = raw(key);
+    if (!value)
+        return readers;
+    if (!value->is_array() || value->size() > most) {
+        fault(key, key + " is " + shownJson(*value), "a list of at most " + std::to_string(most) + " objects");
+        return readers;
+    }
+    readers.reserve(value->size());
+    for (std::size_t i = 0; i < value->size(); ++i)
+        readers.emplace_back(value->at(i), m_where + "/" + key + "/" + std::to_string(i), m_errors, m_table);
+    return readers;
+}
+
 std::string ObjectReader::sourcesText() const
 {
     std::string text;
     for (const auto &[key, source] : m_sources)
         text += (text.empty() ? "" : "; ") + key + ": " + source;
     return text;
+}
+
+std::vector<std::string> ObjectReader::unasked() const
+{
+    std::vector<std::string> keys;
+    for (const auto &[key, value] : m_object.items())
+        if (!m_asked.contains(key))
+            keys.push_back(key);
+    return keys;
 }
 
 void ObjectReader::rejectUnknownKeys()

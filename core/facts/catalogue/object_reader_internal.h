@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace trainyard {
 
@@ -33,11 +34,15 @@ public:
     void require(const std::string &key, const std::string &right);
     /// The nested object, or an empty one where it is absent.
     [[nodiscard]] ObjectReader object(const std::string &key);
+    /// The objects of a list, none where it is absent.
+    [[nodiscard]] std::vector<ObjectReader> objects(const std::string &key, std::size_t most);
     [[nodiscard]] const CatalogueJson *raw(const std::string &key);
 
     void fault(const std::string &key, std::string what, std::string right, ErrorCode code = ErrorCode::BadValue);
     /// Reports the keys that nothing has asked for, each with the nearest of those that were.
     void rejectUnknownKeys();
+    /// Those keys, sorted.
+    [[nodiscard]] std::vector<std::string> unasked() const;
 
     [[nodiscard]] const std::map<std::string, std::string> &sources() const { return m_sources; }
     /// "key: title, date; key: …".

@@ -3,6 +3,8 @@
 // A decoder-only transformer, dense or mixture-of-experts: the shape from which parameters, FLOPs and bytes are counted
 // (workload/model_math.h). From the catalogue, a Hugging Face config.json or an inline object of a plan. Plain value.
 
+#include "core/facts/workload/doubt.h"
+
 #include <cstdint>
 #include <string>
 
@@ -68,6 +70,8 @@ struct ModelSpec {
     /// as the authors state it; 0 = not stated
     double publishedParameters = 0;
     std::string source;
+    /// what of its source was not understood; empty: all of it was
+    Doubts doubts;
     bool operator==(const ModelSpec &) const = default;
 
     [[nodiscard]] bool isMoe() const { return experts > 0; }

@@ -72,6 +72,9 @@ void addModel(BubbleService &service, Errors &errors, const Plan &plan, const Ca
     const std::string &name, const std::string &where)
 {
     if (auto model = resolveModel(name, plan.baseDir, catalogue)) {
+        if (const Doubt *doubt = blockingDoubt(model->doubts))
+            errors.push_back({ ErrorCode::BadValue, where, "not understood of the model: " + toString(*doubt),
+                "a model that is described whole" });
         service.models.push_back(std::move(*model));
         return;
     } else {

@@ -239,6 +239,8 @@ ExpectedAll<PlannerInput> plannerInputOf(const PlanPtr &plan, const Catalogue &c
         return std::unexpected(
             Errors { { ErrorCode::BadValue, "workload.model", "these planners know dense models, layer by layer, alone",
                 "a dense model without measured stages or jobs" } });
+    if (auto unranked = whyUnranked(workload.model.doubts))
+        return std::unexpected(Errors { *std::move(unranked) });
     PlannerInput input;
     const ModelSpec &model = asked.model;
     input.layers = model.layers;

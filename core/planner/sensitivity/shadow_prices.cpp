@@ -49,7 +49,7 @@ public:
             return std::unexpected(std::move(now.error()));
         m_now = std::move(*now);
         m_result.now = m_now.evaluation;
-        if (hasJobs(*plan))
+        if (hasJobs(*plan) || whyUnranked(m_result.now->model.doubts)) // nothing is compared by what is not understood
             return std::move(m_result);
         priceResources();
         priceNextGpus();

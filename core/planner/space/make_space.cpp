@@ -161,6 +161,8 @@ ExpectedAll<SearchSpace> makeSpace(const PlanPtr &plan, const Catalogue &catalog
             model = std::move(*resolved);
         else if (scope.hasLayers) // measured times need no model
             errors.push_back(resolved.error());
+        if (auto unranked = whyUnranked(model.doubts); unranked && scope.hasLayers)
+            errors.push_back(*std::move(unranked));
         scope.model = &model;
     }
     if (const StackSpec *stack = catalogue.stack(plan->stack.name)) {

@@ -143,6 +143,8 @@ std::optional<SweepRow> SweepRows::row(std::uint64_t number, const std::stop_tok
     if (!(*evaluated)->feasible()) {
         row.state = "infeasible";
         row.reason = reasonOf(**evaluated);
+    } else if (const auto unranked = whyUnranked((*evaluated)->model.doubts)) {
+        return refused(std::move(row), { *unranked });
     }
     row.metrics.reserve(std::size(kColumns));
     for (const Column &column : kColumns)

@@ -76,7 +76,9 @@ void put(Draft &draft, ModelSpec model, int padding, const std::string &from)
     }
     workload.model.clear();
     workload.inlineModel = model;
-    draft.taken.push_back("workload.model " + shortened(model.name) + " with " + parametersText(totalParameters(model))
+    draft.taken.push_back("workload.model " + shortened(model.name)
+        + (blockingDoubt(model.doubts) ? std::string(", of which nothing is computed,")
+                                       : " with " + parametersText(totalParameters(model)))
         + " from " + from);
     draft.model = std::move(model);
 }
@@ -98,9 +100,9 @@ bool takeConfigs(Draft &draft)
         }
         isTaken = true;
         model->name = one.name;
-        if (model->source.find("unknown model type") != std::string::npos
-            || model->source.find("linear attention") != std::string::npos)
-            draft.assume(shortened(one.name) + ": " + shortened(model->source, 200));
+        for (const Doubt &doubt : model->doubts)
+            draft.assume("Not understood of " + shortened(one.name) + ": " + shortened(toString(doubt), 600)
+                + (doubt.isBlocking ? ". Nothing is computed of this model" : ""));
         // "config.json, model type llama", with this file's name
         if (model->source.starts_with("config.json"))
             model->source = file + model->source.substr(11);
@@ -167,6 +169,8 @@ const ModelSpec *sameModel(const ModelSpec &model, const Catalogue &catalogue, i
 {
     const std::string lower = lowered(name.substr(0, 1000));
     const ModelSpec *found = nullptr;
+    if (!model.doubts.empty()) // what is not understood may be what tells the two apart
+        return nullptr;
     for (const ModelSpec &known : catalogue.models) {
         if (!isSame(model, known, padding))
             continue;

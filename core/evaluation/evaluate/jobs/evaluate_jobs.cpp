@@ -6,11 +6,13 @@
 #include "core/evaluation/evaluate/jobs/job_summary.h"
 #include "core/evaluation/evaluate/metrics/confidence.h"
 #include "core/evaluation/evaluate/metrics/metrics.h"
+#include "core/evaluation/evaluate/problems/doubt_problems.h"
 #include "core/evaluation/evaluate/problems/job_problems.h"
 #include "core/evaluation/evaluate/workspace_state.h"
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 namespace trainyard {
 
@@ -90,6 +92,17 @@ void addJobConfidence(Evaluation &evaluation, const JobWorkloads &jobs, const Ca
         + (confidence.note.empty() ? "" : "; " + confidence.note);
 }
 
+/// Of every model once, unless the plan gives the times of its units.
+std::vector<Problem> jobDoubts(const JobWorkloads &jobs)
+{
+    std::vector<Problem> problems;
+    std::set<std::string> told;
+    for (const JobWorkload &one : jobs.jobs)
+        if (!one.isMeasured && told.insert(one.job.model).second)
+            std::ranges::move(doubtProblems(one.model.doubts, "jobs"), std::back_inserter(problems));
+    return problems;
+}
+
 const ModelSpec &modelShown(const JobWorkloads &jobs)
 {
     const auto runs = std::ranges::find_if(jobs.jobs, [](const JobWorkload &job) { return job.specIndex >= 0; });
@@ -110,6 +123,12 @@ ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const Run
     if (auto problem = schedulerProblem(*plan)) {
         evaluation.feasibility.isModelled = false;
         evaluation.problems.push_back(std::move(*problem));
+        return evaluation;
+    }
+    std::vector<Problem> doubts = jobDoubts(*jobs);
+    if (std::ranges::any_of(doubts, [](const Problem &p) { return p.severity == Severity::Blocking; })) {
+        evaluation.feasibility.isModelled = false;
+        evaluation.problems = std::move(doubts);
         return evaluation;
     }
     const auto started = Clock::now();
@@ -140,6 +159,7 @@ ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const Run
     if (depth >= Depth::Score) {
         addJobConfidence(evaluation, *jobs, context.catalogue);
         evaluation.problems = findJobProblems(evaluation, *jobs, *outcome);
+        std::ranges::move(doubts, std::back_inserter(evaluation.problems));
         if (auto filled = addJobFill(evaluation, *jobs->cluster, context); !filled)
             return std::unexpected(std::move(filled.error()));
     }

@@ -2,6 +2,7 @@
 #include "core/evaluation/evaluate/metrics/confidence.h"
 
 #include "core/base/words.h"
+#include "core/evaluation/evaluate/problems/doubt_problems.h"
 #include "core/facts/hardware/element_bytes.h"
 #include "core/facts/plan/calibration.h"
 #include "core/iteration/placement/degrees.h"
@@ -293,6 +294,12 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
                     : "its factors are of " + name + ", which ran another job");
         }
         addReleases(range, notes, workload, catalogue);
+    }
+    if (const Doubts &doubts = workload.model.doubts; !doubts.empty() && !isMeasured) {
+        label = std::max(label, ConfidenceLabel::Extrapolated); // no row is of a model that is not understood
+        range = widenedBy(doubts, range);
+        notes.push_back(counted(doubts.size(), "field") + " of the model " + (doubts.size() == 1 ? "is" : "are")
+            + " not understood");
     }
     Confidence &confidence = metrics.confidence;
     confidence.label = toString(label);

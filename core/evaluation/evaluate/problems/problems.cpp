@@ -3,6 +3,7 @@
 
 #include "core/base/words.h"
 #include "core/engine/schedule/traits.h"
+#include "core/evaluation/evaluate/problems/doubt_problems.h"
 #include "core/evaluation/evaluate/problems/expert_notes.h"
 #include "core/evaluation/evaluate/problems/fill_problems.h"
 #include "core/evaluation/evaluate/problems/fix_of.h"
@@ -293,6 +294,8 @@ Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model)
 std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
 {
     std::vector<Problem> problems;
+    if (workload.source.hasLayers)
+        std::ranges::move(doubtProblems(workload.model.doubts), std::back_inserter(problems));
     addMemoryProblems(problems, evaluation, workload);
     addShapeProblems(problems, evaluation, workload);
     addExpertNotes(problems, evaluation, workload);

@@ -22,7 +22,9 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<WorkloadSpec>)
                  "of experts `experts`, `experts_per_token`, `expert_ffn`, `shared_expert_ffn`, `dense_layers`, "
                  "`groups` with `top_groups`; `mtp_layers`; `attention_window` with `windowed_layers`; "
                  "required unless there is a profile or `jobs`. A plan that the window makes of a `config.json` holds "
-                 "the object, with the file's folder and name in `source`, so that it opens without the file"),
+                 "the object, with the file's folder and name in `source`, so that it opens without the file, and with "
+                 "what was not understood of it in `not_understood`: objects of `text`, `key`, `low` and `high` (what "
+                 "the time may be off by, as shares of it) and `blocking`"),
             shown("Model", "Type to search. A Hugging Face config.json works as well.")));
     v.value(&WorkloadSpec::sequenceLength,
         Key("sequence_length", "Tokens of one sequence", said("Sequence", " tokens"), range(1, 1e8), kAlways,

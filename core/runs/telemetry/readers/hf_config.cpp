@@ -13,6 +13,7 @@ namespace trainyard::readers {
 namespace {
 
 constexpr std::size_t kMostConfigText = std::size_t(1) << 20;
+constexpr int kMostNesting = 3;
 constexpr std::array<std::string_view, 4> kLayers { "num_hidden_layers", "n_layer", "n_layers", "num_layers" };
 constexpr std::array<std::string_view, 3> kWidths { "hidden_size", "n_embd", "d_model" };
 
@@ -39,6 +40,24 @@ std::string nameOf(const std::string &file)
     if (const std::size_t owner = name.find("--"); owner != name.npos && owner + 2 < name.size())
         name.erase(0, owner + 2);
     return name;
+}
+
+/// Whether it or an object inside it, under whichever name families nest the language model, tells layers; towers for
+/// pictures and sound do not count.
+bool tellsLayers(const LooseJsonValue &value, int depth)
+{
+    const auto tells = [&](const auto &keys) {
+        return std::ranges::any_of(keys, [&](std::string_view key) { return bool(value[key]); });
+    };
+    if (tells(kLayers) && tells(kWidths))
+        return true;
+    if (depth == 0)
+        return false;
+    for (const LooseJsonValue inner : value)
+        if (inner.isObject() && inner.key().find("vision") == std::string_view::npos
+            && inner.key().find("audio") == std::string_view::npos && tellsLayers(inner, depth - 1))
+            return true;
+    return false;
 }
 
 } // namespace
@@ -68,13 +87,8 @@ Expected<Recording> readHfConfig(const SourceText &source, const SourceOptions &
     if (json.isTruncated() || json.isBroken())
         return refused(json.isTruncated() ? " that ends in the middle: it is read whole or not at all"
                                           : " that is no JSON from byte " + std::to_string(json.end()) + " on");
-    const LooseJsonValue nested = json.root()["text_config"];
-    const LooseJsonValue shape = nested.isObject() ? nested : json.root();
-    const auto tells = [&](const auto &keys) {
-        return std::ranges::any_of(keys, [&](std::string_view key) { return bool(shape[key]); });
-    };
     const std::string type = json.root()["model_type"].text().substr(0, 60);
-    if (!tells(kLayers) || !tells(kWidths))
+    if (!tellsLayers(json.root(), kMostNesting))
         return refused((type.empty() ? "" : " of " + type) + std::string(" that tells no layers of a language model"));
     Recording recording = recordingOf(source, SourceKind::HfConfig);
     RecordedSource &made = recording.sources.front();

@@ -140,6 +140,8 @@ void HuggingFaceTest::anUnknownTypeIsReadByTheCommonestKeysAndSaysSo()
     const ModelSpec m = read("unknown_type.json");
     QVERIFY(m.gatedFfn && m.tiedEmbeddings);
     QVERIFY(m.source.find("unknown model type zebra") != std::string::npos);
+    QCOMPARE(m.doubts.size(), std::size_t(1));
+    QVERIFY(m.doubts.front().key == "model_type" && !m.doubts.front().isBlocking);
 }
 
 void HuggingFaceTest::faultsNameFileAndKey_data()
@@ -227,7 +229,7 @@ void HuggingFaceTest::realConfigsCountAsManyParametersAsPublished_data()
     add("deepseek-ai--DeepSeek-V3.2_config.json", 671.0);
     add("moonshotai--Kimi-K2-Instruct_config.json", 1026.0);
     add("meta-llama--Llama-4-Maverick-17B-128E-Instruct_config.json", 400.7);
-    add("Qwen--Qwen3.5-397B-A17B_config.json", 397.0);
+    add("Qwen--Qwen3.5-397B-A17B_config.json", 397.0); // of which 2.8 B are said to be missing
 }
 
 void HuggingFaceTest::realConfigsCountAsManyParametersAsPublished()
@@ -332,7 +334,8 @@ void HuggingFaceTest::windowsAreReadWhereTheFileSaysWhichLayersHaveThem()
     QCOMPARE(windows(R"("sliding_window": 128, "layer_types": ["sliding_attention", "full_attention",
         "sliding_attention", "full_attention"])"),
         std::pair(128, 2));
-    QCOMPARE(windows(R"("sliding_window": 4096)"), std::pair(0, 0)); // often switched off elsewhere
+    QCOMPARE(windows(R"("sliding_window": 4096)"), std::pair(4096, 2)); // the family's habit: every second layer
+    QCOMPARE(windows(R"("sliding_window": 4096, "use_sliding_window": false)"), std::pair(0, 0));
     QCOMPARE(windows(R"("sliding_window": 128, "layer_types": ["full_attention"])"), std::pair(0, 0));
 }
 

@@ -54,6 +54,7 @@ bool hasValue(const SearchSpace &space, const char *id, const std::string &text)
 class MakeSpaceTest : public QObject {
     Q_OBJECT
 private slots:
+    void aModelThatIsNotUnderstoodIsNotSearched();
     void everySampleHasASpace_data()
     {
         QTest::addColumn<QString>("name");
@@ -245,6 +246,18 @@ private slots:
         QCOMPARE(walked, asked);
     }
 };
+
+void MakeSpaceTest::aModelThatIsNotUnderstoodIsNotSearched()
+{
+    Plan plan = *sharedSample("gpt3-175b-1024-a100");
+    plan.workload.inlineModel = *builtinCatalogue().model(plan.workload.model);
+    plan.workload.inlineModel->id.clear();
+    plan.workload.model.clear();
+    QVERIFY(makeSpace(std::make_shared<const Plan>(plan), builtinCatalogue(), {}).has_value());
+    plan.workload.inlineModel->doubts = { { "zebra_stripes", "no key that is known", -0.5, 1, false } };
+    const auto space = makeSpace(std::make_shared<const Plan>(plan), builtinCatalogue(), {});
+    QVERIFY(!space && toString(space.error().front()).find("zebra_stripes") != std::string::npos);
+}
 
 TRAINYARD_GUILESS_TEST(MakeSpaceTest)
 #include "tst_make_space.moc"

@@ -288,7 +288,7 @@ private slots:
             { "Meta-Llama-3.1-405B", { 405.85, "llama-3.1-405b" } }, { "Mixtral-8x7B-v0.1", { 46.7, "mixtral-8x7b" } },
             { "Qwen3-235B-A22B", { 235.1, "qwen3-235b-a22b" } }, { "Qwen3-30B-A3B", { 30.53, "qwen3-30b-a3b" } },
             { "Qwen3-32B", { 32.76, "qwen3-32b" } }, { "DeepSeek-V3", { 671.0, "deepseek-v3" } },
-            { "DeepSeek-V3.2", { 671.0, "deepseek-v3" } }, { "Kimi-K2-Instruct", { 1026.0, "kimi-k2" } },
+            { "DeepSeek-V3.2", { 671.0, "" } }, { "Kimi-K2-Instruct", { 1026.0, "kimi-k2" } },
             { "Llama-4-Maverick-17B-128E-Instruct", { 400.7, "llama-4-maverick" } },
             { "Qwen3.5-397B-A17B", { 397.0, "" } } };
         const auto count = [](const std::string &folder, const std::map<std::string, Known> &known, double within) {
