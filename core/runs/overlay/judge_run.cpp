@@ -4,6 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/evaluation/evaluate/run.h"
 #include "core/runs/overlay/reported_job.h"
+#include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>
 
@@ -72,6 +73,24 @@ void withoutModel(RunVerdict &verdict, const Run &run)
                         "arguments beside it, or a plan, would";
 }
 
+/// A run that died of memory is told so before anything else.
+void tellOutOfMemory(RunVerdict &verdict, const Recording &recording)
+{
+    const auto died = std::ranges::find(recording.series, std::string_view(samples::kOutOfMemory), &SampleSeries::name);
+    if (died == recording.series.end() || died->value.empty())
+        return;
+    std::string text = "Out of memory" + (died->rank >= 0 ? " on rank " + std::to_string(died->rank) : std::string())
+        + ", which asked for " + bytesText(died->value.back()) + " more";
+    for (const auto &[name, words] : { std::pair(samples::kMemoryAllocated, " allocated"),
+             std::pair(samples::kMemoryReserved, " reserved by then") })
+        for (const SampleSeries &series : recording.series)
+            if (series.name == name && series.rank == died->rank && !series.value.empty()) {
+                text += ", with " + bytesText(series.value.back()) + words;
+                break;
+            }
+    verdict.headline = text + ". " + verdict.headline;
+}
+
 } // namespace
 
 ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue, const JudgeOptions &options)
@@ -120,6 +139,8 @@ ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue,
                 "No plan of yours is behind this: what no source tells is as of one node of eight H100 SXM. A plan to "
                 "start from, or keys that are set, correct what is assumed");
     }
+    if (judged.verdict)
+        tellOutOfMemory(*judged.verdict, *judged.run->recording);
     return judged;
 }
 
