@@ -150,7 +150,7 @@ constexpr auto kDeepSpeed = std::to_array<DialectRule>({
     { "activation_checkpointing.contiguous_memory_optimization" },
     { "activation_checkpointing.number_checkpoints" },
     { "activation_checkpointing.synchronize_checkpoint_boundary" },
-    { "activation_checkpointing.profile" },
+    { "activation_checkpointing.prof*" },
 });
 
 const std::array kDialects { Dialect { "nanotron.", "nanotron", kNanotron },
