@@ -73,22 +73,28 @@ void withoutModel(RunVerdict &verdict, const Run &run)
                         "arguments beside it, or a plan, would";
 }
 
-/// A run that died of memory is told so before anything else.
-void tellOutOfMemory(RunVerdict &verdict, const Recording &recording)
+/// A run that died of memory is told so before anything else, and whether the plan has it.
+void tellOutOfMemory(RunVerdict &verdict, const Recording &recording, bool isModelTold)
 {
     const auto died = std::ranges::find(recording.series, std::string_view(samples::kOutOfMemory), &SampleSeries::name);
     if (died == recording.series.end() || died->value.empty())
         return;
-    std::string text = "Out of memory" + (died->rank >= 0 ? " on rank " + std::to_string(died->rank) : std::string())
-        + ", which asked for " + bytesText(died->value.back()) + " more";
-    for (const auto &[name, words] : { std::pair(samples::kMemoryAllocated, " allocated"),
-             std::pair(samples::kMemoryReserved, " reserved by then") })
-        for (const SampleSeries &series : recording.series)
-            if (series.name == name && series.rank == died->rank && !series.value.empty()) {
-                text += ", with " + bytesText(series.value.back()) + words;
-                break;
-            }
-    verdict.headline = text + ". " + verdict.headline;
+    const auto held = [&](const char *name, const char *words) {
+        const auto at = std::ranges::find_if(recording.series, [&](const SampleSeries &series) {
+            return series.name == name && series.rank == died->rank && !series.value.empty();
+        });
+        return at == recording.series.end() ? std::string() : ", " + bytesText(at->value.back()) + words;
+    };
+    const std::string text = "Out of memory"
+        + (died->rank >= 0 ? " on rank " + std::to_string(died->rank) : std::string()) + ", which asked for "
+        + bytesText(died->value.back()) + " more" + held(samples::kMemoryAllocated, " were allocated")
+        + held(samples::kMemoryReserved, " reserved") + ". ";
+    const bool isExplained = isModelTold && !verdict.isTimed && verdict.memory
+        && verdict.memory->predictedBytes >= verdict.memory->measuredBytes;
+    if (isExplained) // a percentage of what it never reached says nothing
+        verdict.headline =
+            "The plan has " + bytesText(verdict.memory->predictedBytes) + " there, which explains it; no step is timed";
+    verdict.headline = text + verdict.headline;
 }
 
 } // namespace
@@ -140,7 +146,7 @@ ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue,
                 "start from, or keys that are set, correct what is assumed");
     }
     if (judged.verdict)
-        tellOutOfMemory(*judged.verdict, *judged.run->recording);
+        tellOutOfMemory(*judged.verdict, *judged.run->recording, !judged.imported || !judged.imported->isModelAssumed);
     return judged;
 }
 
