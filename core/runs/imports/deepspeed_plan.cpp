@@ -29,12 +29,28 @@ void takeDeepSpeed(Draft &draft)
             w.precision = name == kOn[0] ? Precision::Bf16 : Precision::Fp16;
             draft.take("workload.precision", toString(w.precision), name);
         }
+    takeOffloadedStates(draft, "deepspeed.offload_optimizer", "deepspeed.offload_param");
+    if (told.has("deepspeed.offload_ratio"))
+        draft.doubt(told.said("deepspeed.offload_ratio"),
+            "a part of the optimizer stays on the GPU; all of it is taken to move");
     if (!draft.worldSize)
         if (const auto size = draft.whole("deepspeed.world_size", 1, 10'000'000))
             draft.worldSize = size; // of a replica's ranks, where there is no pipeline
+    const auto steps = draft.whole("gradient_accumulation_steps", 1, 1'000'000);
+    const auto batch = draft.whole("deepspeed.train_batch_size", 1, 10'000'000);
+    const auto own = draft.whole("deepspeed.train_micro_batch_size_per_gpu", 1, 1'000'000);
+    if (!draft.worldSize && !told.isMegatron() && steps && batch && own
+        && *batch % (std::int64_t(*steps) * *own) == 0) {
+        const Parallelism &p = draft.plan.parallelism;
+        const int replicas = static_cast<int>(*batch / (std::int64_t(*steps) * *own));
+        draft.worldSize = replicas * p.tensor * p.pipeline * p.context;
+        draft.assume(std::to_string(*draft.worldSize) + " GPUs: the batch is one of " + std::to_string(replicas)
+            + " replicas, and each is on as many GPUs as the plan has it");
+    }
     draft.plan.stack = {};
     draft.plan.stack.name = told.isMegatron() ? "megatron-deepspeed" : "deepspeed";
-    draft.taken.push_back("stack " + draft.plan.stack.name + ", as DeepSpeed printed its configuration");
+    draft.taken.push_back("stack " + draft.plan.stack.name
+        + (told.translations().empty() ? ", as DeepSpeed printed its configuration" : ", whose configuration it is"));
 }
 
 } // namespace trainyard::imports

@@ -19,7 +19,7 @@ struct OtherName {
     std::string_view other, name;
 };
 /// Names of the same things elsewhere; the first that is told counts. NeMo's have "model." before them.
-constexpr std::array<OtherName, 32> kOtherNames { { { "encoder_seq_length", "seq_length" },
+constexpr std::array<OtherName, 33> kOtherNames { { { "encoder_seq_length", "seq_length" },
     { "max_sequence_length", "seq_length" }, { "sequence_length", "seq_length" },
     { "dl.sequence_length", "seq_length" }, { "encoder_num_layers", "num_layers" },
     { "megatron.num_layers", "num_layers" }, { "megatron.hidden_size", "hidden_size" },
@@ -36,7 +36,7 @@ constexpr std::array<OtherName, 32> kOtherNames { { { "encoder_seq_length", "seq
     { "share_embeddings_and_output_weights", "tied_embeddings" }, { "bias", "add_bias_linear" },
     { "qkv_bias", "add_qkv_bias" }, { "use_qkv_bias", "add_qkv_bias" }, { "max_steps", "train_iters" },
     { "megatron.precision", "precision" }, { "qk_rope_head_dim", "qk_pos_emb_head_dim" },
-    { "optim.name", "optimizer_name" } } };
+    { "optim.name", "optimizer_name" }, { "primus.model", "model_name" } } };
 constexpr std::array<std::string_view, 12> kSections { "model.", "train.", "trainer.", "dataset.", "ddp.", "optimizer.",
     "args.", "config.", "mixed_precision.", "model.config.", "data.", "strategy." };
 
@@ -54,6 +54,14 @@ bool tellsArguments(SourceKind kind)
     case SourceKind::HfTrainerState:
     case SourceKind::MegatronArguments:
     case SourceKind::TorchtitanToml:
+    case SourceKind::NanotronConfig:
+    case SourceKind::DeepSpeedConfig:
+    case SourceKind::AccelerateConfig:
+    case SourceKind::LlamaFactoryConfig:
+    case SourceKind::AxolotlConfig:
+    case SourceKind::AutomodelConfig:
+    case SourceKind::MaxTextConfig:
+    case SourceKind::PrimusConfig:
         return true;
     default:
         return false;
@@ -110,7 +118,13 @@ Told::Values Told::valuesOf(const std::map<std::string, std::string> &arguments,
             values.try_emplace(name, Value { value, asTold, source });
     };
     for (const auto &[name, value] : arguments)
-        add(name, value, name);
+        if (!dialectOf(name))
+            add(name, value, name);
+    if (Translation translation = translated(arguments); translation.dialect) {
+        for (const auto &[name, argument] : translation.arguments)
+            add(name, argument.value, argument.key);
+        m_translations.push_back(std::move(translation));
+    }
     for (const auto &[name, value] : arguments)
         for (const std::string_view section : kSections)
             if (name.starts_with(section) && name.find('.', section.size()) == name.npos)
@@ -228,7 +242,11 @@ std::string Told::said(std::string_view name) const
 {
     const auto known = m_values.find(name);
     const std::string own = known != m_values.end() ? known->second.name : std::string(name);
-    const bool isFlag = own.find('.') == own.npos;
+    const bool isKey = std::ranges::any_of(m_translations, [&](const Translation &one) {
+        const auto at = one.arguments.find(std::string(name));
+        return at != one.arguments.end() && at->second.key == own;
+    });
+    const bool isFlag = own.find('.') == own.npos && !isKey;
     const std::string &source = sourceOf(name);
     if (isDerived(name))
         return known->second.why + (source.empty() ? "" : " (" + source + ")");
@@ -239,6 +257,19 @@ const std::string &Told::sourceOf(std::string_view name) const
 {
     const auto known = m_values.find(name);
     return known != m_values.end() && !known->second.source.empty() ? known->second.source : m_sources;
+}
+
+std::vector<std::string> Told::namesBehind(std::string_view prefix) const
+{
+    std::vector<std::string> names;
+    for (auto at = m_values.lower_bound(prefix); at != m_values.end() && at->first.starts_with(prefix); ++at)
+        names.push_back(at->first.substr(prefix.size()));
+    return names;
+}
+
+std::string Told::trainer() const
+{
+    return m_translations.empty() ? "Megatron" : m_translations.front().dialect->trainer;
 }
 
 bool Told::isMegatron() const
@@ -280,6 +311,14 @@ void Draft::ignore(std::string sentence)
 {
     if (std::ranges::find(ignored, sentence) == ignored.end())
         ignored.push_back(std::move(sentence));
+}
+
+void Draft::doubt(const std::string &setting, const std::string &why)
+{
+    const std::string sentence = setting + ": " + why;
+    if (notUnderstood.size() < 100 && std::ranges::find(notUnderstood, sentence) == notUnderstood.end())
+        notUnderstood.push_back(sentence);
+    ignore(sentence);
 }
 
 void Draft::bad(std::string_view argument, std::string what, std::string right)

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/plan.h"
+#include "core/runs/imports/dialects.h"
 #include "core/runs/imports/gpu_names.h"
 #include "core/runs/imports/megatron_theory.h"
 #include "core/runs/telemetry/recording.h"
@@ -37,6 +38,12 @@ public:
     /// Of sources that tell otherwise than those before them, and are left out as a whole: arguments of two jobs make
     /// no third one. A sentence each.
     [[nodiscard]] const std::vector<std::string> &conflicts() const { return m_conflicts; }
+    /// Of arguments whose names begin so, what stands behind it.
+    [[nodiscard]] std::vector<std::string> namesBehind(std::string_view prefix) const;
+    /// What sources of other trainers tell, with what no rule of theirs has.
+    [[nodiscard]] const std::vector<Translation> &translations() const { return m_translations; }
+    /// "nanotron", or Megatron where no source is of another: whose defaults hold.
+    [[nodiscard]] std::string trainer() const;
     /// Whether these are arguments of Megatron or of what is built on it: then its defaults hold for the rest.
     [[nodiscard]] bool isMegatron() const;
     [[nodiscard]] bool isTorchtitan() const;
@@ -52,7 +59,7 @@ private:
         std::string why = {};
     };
     using Values = std::map<std::string, Value, std::less<>>;
-    static Values valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source);
+    Values valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source);
     void add(Values values, const std::string &source);
     void addDerived(const Recording &recording);
 
@@ -61,6 +68,7 @@ private:
     /// "run.sh", for what nobody told
     std::string m_sources;
     std::vector<std::string> m_conflicts;
+    std::vector<Translation> m_translations;
     bool m_isTorchtitan = false, m_isDeepSpeed = false;
 };
 
@@ -80,6 +88,8 @@ struct Draft {
     Plan plan;
     Told arguments;
     std::vector<std::string> assumed, taken, ignored;
+    /// of `ignored`, what can change work, memory or shape
+    std::vector<std::string> notUnderstood;
     /// no source tells one
     bool isModelAssumed = false;
     /// the sentence of `assumed` about the type of GPU
@@ -104,6 +114,8 @@ struct Draft {
     void assume(std::string sentence);
     void assumeGpu(std::string sentence);
     void ignore(std::string sentence);
+    /// A setting that can change work, memory or shape, and that no plan takes: why.
+    void doubt(const std::string &setting, const std::string &why);
     void bad(std::string_view argument, std::string what, std::string right);
     /// Of a whole number in that range, else an error.
     [[nodiscard]] std::optional<int> whole(std::string_view argument, std::int64_t low, std::int64_t high);
@@ -119,6 +131,14 @@ struct Draft {
 void takeModel(Draft &draft);
 /// megatron_plan.cpp
 void takeMegatron(Draft &draft);
+/// megatron_plan.cpp: of iterations or samples; again where the global batch is known later
+void takeTrainingTokens(Draft &draft);
+/// trainer_plan.cpp: what trainers of Hugging Face's models tell by files and switches of their own, and their software
+void takeTrainer(Draft &draft);
+/// Of arguments that name where the optimizer's states and the parameters are: "cpu", "nvme"; "True": host.
+void takeOffloadedStates(Draft &draft, const char *optimizer, const char *parameters);
+/// doubts.cpp: what sources tell and no plan takes, refused where the shape is in doubt
+void takeDoubts(Draft &draft);
 /// torchtitan_plan.cpp
 void takeTorchtitan(Draft &draft);
 /// deepspeed_plan.cpp

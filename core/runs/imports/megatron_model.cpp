@@ -163,8 +163,8 @@ std::optional<ModelSpec> megatronModel(Draft &draft)
     model.hidden = draft.whole("hidden_size", 1, 1'000'000).value_or(1);
     model.heads = draft.whole("num_attention_heads", 1, kMostWidth).value_or(1);
     const std::string activation = told.text("activation_func").value_or(told.text("activation").value_or(""));
-    model.gatedFfn =
-        told.isOn("swiglu") || told.isOn("gated_linear_unit") || activation.find("glu") != std::string::npos;
+    model.gatedFfn = told.isOn("swiglu") || told.isOn("quick_geglu") || told.isOn("gated_linear_unit")
+        || activation.find("glu") != std::string::npos;
     model.ffn = draft.whole("ffn_hidden_size", 1, kMostWidth)
                     .value_or(model.gatedFfn ? 4 * model.hidden * 2 / 3 / 64 * 64 : 4 * model.hidden);
     if (model.ffn < 1)

@@ -53,12 +53,13 @@ void takeOne(Draft &draft, const MegatronArgument &argument)
     }
 }
 
-/// Whether a command with all that Megatron needs is the one source: what it does not give is not on.
+/// Whether a script that starts a training of a model is the one source: what it does not give is not on.
 bool isWholeScript(const Draft &draft)
 {
     const Told &told = draft.arguments;
     return draft.recording.sources.size() == 1 && draft.recording.sources.front().kind == SourceKind::MegatronArguments
-        && told.has("num_layers") && told.has("micro_batch_size") && told.has("optimizer") && told.has("lr");
+        && told.has("num_layers") && told.has("micro_batch_size")
+        && told.namesBehind(std::string(kInDoubt) + "bf16").empty();
 }
 
 void takePrecision(Draft &draft)
@@ -95,6 +96,10 @@ void takeSharding(Draft &draft)
 {
     const Told &told = draft.arguments;
     int &stage = draft.plan.parallelism.zeroStage;
+    if (const auto own = draft.whole("zero_stage", 0, 3)) {
+        stage = *own;
+        return draft.take("parallelism.zero_stage", std::to_string(stage), "zero_stage");
+    }
     const char *fsdp = told.isOn("use_megatron_fsdp") ? "use_megatron_fsdp"
         : told.isOn("use_custom_fsdp")                ? "use_custom_fsdp"
         : told.isOn("use_torch_fsdp2")                ? "use_torch_fsdp2"
@@ -112,7 +117,8 @@ void takeSharding(Draft &draft)
         draft.take("parallelism.zero_stage", std::to_string(stage),
             told.has("use_distributed_optimizer") ? "use_distributed_optimizer" : "optimizer_name");
     else
-        draft.assume("parallelism.zero_stage 0: --use-distributed-optimizer is not given");
+        draft.assume(told.translations().empty() ? "parallelism.zero_stage 0: --use-distributed-optimizer is not given"
+                                                 : "parallelism.zero_stage 0: no source tells that states are sharded");
 }
 
 int layersOfPlan(const Draft &draft)
@@ -156,9 +162,13 @@ void takeVirtualStages(Draft &draft)
     const bool isInterleaved = p.pipeline > 1 && p.virtualPipeline > 1;
     if (!isInterleaved)
         p.virtualPipeline = 1;
+    if (draft.arguments.text("pipeline_schedule") == "gpipe") {
+        draft.plan.schedule = scheduleNamed("gpipe");
+        return draft.take("schedule", "gpipe", "pipeline_schedule");
+    }
     draft.plan.schedule = scheduleNamed(isInterleaved ? "interleaved" : "1f1b");
-    draft.taken.push_back(std::string("schedule ") + toString(draft.plan.schedule) + ", as Megatron runs "
-        + (isInterleaved ? "virtual stages" : "one chunk a stage"));
+    draft.taken.push_back(std::string("schedule ") + toString(draft.plan.schedule) + ", as " + draft.arguments.trainer()
+        + " runs " + (isInterleaved ? "virtual stages" : "one chunk a stage"));
 }
 
 /// First and last stages with layers of their own; the rest is even.
@@ -233,7 +243,8 @@ void takeRecompute(Draft &draft)
             draft.take("memory.recompute", toString(memory.recompute),
                 told.isOn("recompute_activations") ? "recompute_activations" : "checkpoint_activations");
         else
-            draft.assume("memory.recompute none: --recompute-granularity is not given");
+            draft.assume(told.translations().empty() ? "memory.recompute none: --recompute-granularity is not given"
+                                                     : "memory.recompute none: no source tells of recomputation");
         return;
     }
     if (memory.recompute == Recompute::Full) {
@@ -300,7 +311,23 @@ void takeOffload(Draft &draft)
     }
 }
 
-void takeTokens(Draft &draft)
+/// What Megatron-LM has a default for that a plan can take, and what hangs on the job alone.
+void assumeTheRest(Draft &draft)
+{
+    draft.assume("Degrees, micro-batch, schedule, sharding, recomputation and offload that are not told are "
+        + draft.arguments.trainer() + "'s defaults, not the plan's values");
+    const Told &told = draft.arguments;
+    const WorkloadSpec &workload = draft.plan.workload;
+    if (!told.has("seq_length"))
+        draft.assume("No source tells a sequence length: " + std::to_string(workload.sequenceLength) + draft.stays());
+    if (draft.model && draft.model->isMoe() && !told.has("moe_token_dispatcher_type"))
+        draft.assume("No source tells how tokens reach their experts: " + std::string(toString(draft.plan.moe.dispatch))
+            + draft.stays());
+}
+
+} // namespace
+
+void takeTrainingTokens(Draft &draft)
 {
     const double length = draft.plan.workload.sequenceLength;
     for (const char *name : { "train_samples", "train_iters" }) {
@@ -317,22 +344,6 @@ void takeTokens(Draft &draft)
         return draft.take("workload.training_tokens", std::to_string(std::llround(tokens)), name);
     }
 }
-
-/// What Megatron-LM has a default for that a plan can take, and what hangs on the job alone.
-void assumeTheRest(Draft &draft)
-{
-    draft.assume("Degrees, micro-batch, schedule, sharding, recomputation and offload that are not told are Megatron's "
-                 "defaults, not the plan's values");
-    const Told &told = draft.arguments;
-    const WorkloadSpec &workload = draft.plan.workload;
-    if (!told.has("seq_length"))
-        draft.assume("No source tells a sequence length: " + std::to_string(workload.sequenceLength) + draft.stays());
-    if (draft.model && draft.model->isMoe() && !told.has("moe_token_dispatcher_type"))
-        draft.assume("No source tells how tokens reach their experts: " + std::string(toString(draft.plan.moe.dispatch))
-            + draft.stays());
-}
-
-} // namespace
 
 void takeMegatron(Draft &draft)
 {
@@ -365,7 +376,8 @@ void takeMegatron(Draft &draft)
     takeLayers(draft);
     takeRecompute(draft);
     takeOffload(draft);
-    takeTokens(draft);
+    takeTrainingTokens(draft);
+    takeTrainer(draft);
 }
 
 } // namespace trainyard::imports

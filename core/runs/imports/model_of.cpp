@@ -154,6 +154,38 @@ bool takeFlavor(Draft &draft)
     return false;
 }
 
+/// "meta-llama/Llama-3.1-8B-Instruct" and "llama3.1_8B.yaml" are llama-3.1-8b, as are "llama3.1-8b" and the id itself.
+std::string plainName(std::string_view name)
+{
+    name = name.substr(name.find_last_of('/') + 1);
+    std::string plain = lowered(name.substr(0, 200));
+    std::erase_if(plain, [](char c) { return c == '-' || c == '_' || c == ' '; });
+    for (const std::string_view end : { ".yaml", "pretrain", "instruct", "hf", "base", "chat", "it", "v0.1", "v0.3" })
+        if (plain.ends_with(end) && plain.size() > end.size())
+            plain.resize(plain.size() - end.size());
+    return plain.starts_with("meta") ? plain.substr(4) : plain;
+}
+
+/// Of trainers that are told a model by its name; without its dimensions one that is not known makes no plan.
+bool takeNamed(Draft &draft)
+{
+    const auto name = draft.arguments.text("model_name");
+    if (!name || draft.arguments.has("num_layers"))
+        return false;
+    for (const ModelSpec &known : draft.catalogue.models) {
+        if (plainName(known.id) != plainName(*name))
+            continue;
+        forgetOtherModel(draft);
+        draft.plan.workload.model = known.id;
+        draft.plan.workload.inlineModel.reset();
+        draft.model = known;
+        draft.take("workload.model", known.id, "model_name");
+        return true;
+    }
+    draft.bad("model_name", "is " + shortened(*name) + ", whose shape no source tells", "its config.json beside it");
+    return true;
+}
+
 /// A log may tell how many parameters there are, but no shape.
 void sayParameters(Draft &draft)
 {
@@ -183,7 +215,7 @@ const ModelSpec *sameModel(const ModelSpec &model, const Catalogue &catalogue, i
 
 void takeModel(Draft &draft)
 {
-    if (takeConfigs(draft) || takeFlavor(draft))
+    if (takeConfigs(draft) || takeFlavor(draft) || takeNamed(draft))
         return;
     const std::size_t before = draft.errors.size();
     if (auto model = megatronModel(draft)) {
@@ -199,6 +231,14 @@ void takeModel(Draft &draft)
         return put(draft, *std::move(model), 1, "what Megatron's own estimate of memory tells of it (" + from + ")");
     }
     sayParameters(draft);
+    const bool isScript = std::ranges::any_of(draft.recording.sources, [](const RecordedSource &source) {
+        return source.kind == SourceKind::MegatronArguments || source.kind == SourceKind::PrimusConfig;
+    });
+    if (draft.errors.size() == before && draft.arguments.isMegatron() && isScript && !lacksModel(draft.plan))
+        draft.doubt("The shape of the model",
+            "no source tells it (--num-layers, --hidden-size, --num-attention-heads): the plan's own stays, which may "
+            "be "
+            "another");
     if (draft.errors.size() == before && draft.arguments.isMegatron())
         draft.assume("The shape of the model is told by no source (--num-layers, --hidden-size, "
                      "--num-attention-heads): the plan's own model stays");

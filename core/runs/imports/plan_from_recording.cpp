@@ -120,6 +120,29 @@ void takeReplicas(Draft &draft)
     }
 }
 
+/// Where the micro-batches of a step are told for each replica, and not for all.
+void takeAccumulation(Draft &draft)
+{
+    if (draft.arguments.has("global_batch_size") || draft.arguments.has("deepspeed.train_batch_size"))
+        return;
+    const auto steps = draft.whole("gradient_accumulation_steps", 1, 1'000'000);
+    const bool isEach = !draft.arguments.translations().empty() && draft.arguments.has("micro_batch_size");
+    if (!steps && !isEach)
+        return;
+    const Parallelism &p = draft.plan.parallelism;
+    const int ranks = p.tensor * p.pipeline * p.context;
+    const int replicas = p.data.value_or(std::max(1, draft.worldSize.value_or(draft.plan.cluster.gpus()) / ranks));
+    const std::int64_t batch = std::int64_t(draft.plan.workload.microBatch) * replicas * steps.value_or(1);
+    if (batch > 10'000'000)
+        return draft.bad(
+            "gradient_accumulation_steps", "makes a batch of " + std::to_string(batch), "at most 10000000");
+    draft.plan.workload.globalBatch = static_cast<int>(batch);
+    draft.taken.push_back("workload.global_batch " + std::to_string(batch) + ": micro-batch × "
+        + std::to_string(replicas) + " replicas × " + std::to_string(steps.value_or(1)) + " from "
+        + draft.arguments.said(steps ? "gradient_accumulation_steps" : "micro_batch_size"));
+    imports::takeTrainingTokens(draft);
+}
+
 std::string modelName(const Draft &draft)
 {
     const WorkloadSpec &workload = draft.plan.workload;
@@ -238,6 +261,7 @@ ExpectedAll<ImportedPlan> planFrom(
             "nothing in it tells of a plan",
             "arguments of a training, a config.json, a topology, prices, or benchmarks of links and drives" } });
     Draft draft(recording, catalogue, base);
+    imports::takeDoubts(draft);
     takeWorldSize(draft);
     imports::takeModel(draft);
     imports::takeMegatron(draft);
@@ -246,6 +270,7 @@ ExpectedAll<ImportedPlan> planFrom(
     takeLoggedBatch(draft);
     imports::takeCluster(draft);
     takeReplicas(draft);
+    takeAccumulation(draft);
     fillIn(draft);
     checkRules(draft);
     imports::takeBenchmarks(draft);
@@ -258,7 +283,7 @@ ExpectedAll<ImportedPlan> planFrom(
     if (draft.plan.name.empty() && !recording.name.empty())
         draft.plan.name = shortened(recording.name);
     return ImportedPlan { std::move(draft.plan), std::move(draft.taken), std::move(draft.assumed),
-        std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored) };
+        std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored), std::move(draft.notUnderstood) };
 }
 
 } // namespace trainyard

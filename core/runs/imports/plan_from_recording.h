@@ -24,6 +24,8 @@ struct ImportedPlan {
     bool isModelAssumed = false;
     /// arguments that change nothing a plan models are not listed; these would
     std::vector<std::string> ignored;
+    /// of `ignored`, what can change work, memory or shape and is not understood: such a plan is not to be ranked
+    std::vector<std::string> notUnderstood;
 };
 
 /// `mayTellNothing`: sources that tell nothing of a plan give the base, with what is missing assumed.

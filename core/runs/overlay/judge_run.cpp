@@ -4,6 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/evaluation/evaluate/run.h"
 #include "core/runs/overlay/reported_job.h"
+#include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>
 
@@ -72,6 +73,30 @@ void withoutModel(RunVerdict &verdict, const Run &run)
                         "arguments beside it, or a plan, would";
 }
 
+/// A run that died of memory is told so before anything else, and whether the plan has it.
+void tellOutOfMemory(RunVerdict &verdict, const Recording &recording, bool isModelTold)
+{
+    const auto died = std::ranges::find(recording.series, std::string_view(samples::kOutOfMemory), &SampleSeries::name);
+    if (died == recording.series.end() || died->value.empty())
+        return;
+    const auto held = [&](const char *name, const char *words) {
+        const auto at = std::ranges::find_if(recording.series, [&](const SampleSeries &series) {
+            return series.name == name && series.rank == died->rank && !series.value.empty();
+        });
+        return at == recording.series.end() ? std::string() : ", " + bytesText(at->value.back()) + words;
+    };
+    const std::string text = "Out of memory"
+        + (died->rank >= 0 ? " on rank " + std::to_string(died->rank) : std::string()) + ", which asked for "
+        + bytesText(died->value.back()) + " more" + held(samples::kMemoryAllocated, " were allocated")
+        + held(samples::kMemoryReserved, " reserved") + ". ";
+    const bool isExplained = isModelTold && !verdict.isTimed && verdict.memory
+        && verdict.memory->predictedBytes >= verdict.memory->measuredBytes;
+    if (isExplained) // a percentage of what it never reached says nothing
+        verdict.headline =
+            "The plan has " + bytesText(verdict.memory->predictedBytes) + " there, which explains it; no step is timed";
+    verdict.headline = text + verdict.headline;
+}
+
 } // namespace
 
 ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue, const JudgeOptions &options)
@@ -122,6 +147,8 @@ ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue,
                 "No plan of yours is behind this: what no source tells is as of one node of eight H100 SXM. A plan to "
                 "start from, or keys that are set, correct what is assumed");
     }
+    if (judged.verdict)
+        tellOutOfMemory(*judged.verdict, *judged.run->recording, !judged.imported || !judged.imported->isModelAssumed);
     return judged;
 }
 

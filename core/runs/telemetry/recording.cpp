@@ -19,7 +19,9 @@ constexpr std::array kNames { "file that no reader knows", "recording", "PyTorch
     "OTLP message as protobuf", "Hugging Face config.json", "Megatron arguments", "torchtitan configuration",
     "Slurm topology", "nvidia-smi topology matrix", "NCCL topology", "NCCL graph", "hwloc topology",
     "ibnetdiscover output", "iblinkinfo output", "SkyPilot catalogue", "plan", "Slurm node list",
-    "list of AWS instance types", "result of Trainyard's probe" };
+    "list of AWS instance types", "nanotron configuration", "DeepSpeed configuration", "Accelerate configuration",
+    "LLaMA-Factory configuration", "Axolotl configuration", "NeMo Automodel configuration", "MaxText configuration",
+    "Primus configuration", "result of Trainyard's probe" };
 static_assert(kNames.size() == std::size_t(SourceKind::Probe) + 1);
 
 /// Of the parts' moments, what is to be added so that they count from one zero; 0 of those that know no Unix time.

@@ -81,6 +81,15 @@ enum class SourceKind : std::uint8_t {
     SlurmNodes,
     /// AWS describe-instance-types
     InstanceTypes,
+    /// configurations of trainers: YAML or JSON
+    NanotronConfig,
+    DeepSpeedConfig,
+    AccelerateConfig,
+    LlamaFactoryConfig,
+    AxolotlConfig,
+    AutomodelConfig,
+    MaxTextConfig,
+    PrimusConfig,
     /// of samples/probe
     Probe,
 };
@@ -267,6 +276,9 @@ struct KernelPoint {
     std::uint32_t source = kNoIndex;
     bool operator==(const KernelPoint &) const = default;
 };
+
+/// Before the name of an argument that its source leaves open: the value is what it may be, and what decides.
+inline constexpr std::string_view kInDoubt = "in_doubt.";
 
 /// What one source tells of how its run was started, where a recording has several.
 struct SourceArguments {

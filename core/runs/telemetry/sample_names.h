@@ -30,6 +30,8 @@ inline constexpr const char *kConsumedSamples = "consumed_samples";
 inline constexpr const char *kMemoryAllocated = "memory_allocated";
 /// B
 inline constexpr const char *kMemoryReserved = "memory_reserved";
+/// B that a GPU was asked for when its memory ran out
+inline constexpr const char *kOutOfMemory = "out_of_memory";
 /// J, of one GPU
 inline constexpr const char *kEnergyPerStep = "energy_per_step";
 /// "timer.forward-backward" s, mean over ranks or the one told; ".min" and ".max" behind it where both are

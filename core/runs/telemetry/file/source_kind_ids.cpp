@@ -14,7 +14,9 @@ constexpr std::array<std::string_view, kSourceKinds> kIds { "unknown", "recordin
     "nccl_tests_json", "nccl_inspector", "nccl_debug_log", "nccl_profiler_dump", "flight_recorder", "iperf3", "fio",
     "smi_query", "smi_dmon", "metrics_text", "prometheus_answer", "otlp_json", "otlp_protobuf", "hf_config",
     "megatron_arguments", "torchtitan_toml", "slurm_topology", "smi_topology", "nccl_topology", "nccl_graph", "hwloc",
-    "ibnetdiscover", "iblinkinfo", "skypilot_catalog", "plan", "slurm_nodes", "instance_types", "probe" };
+    "ibnetdiscover", "iblinkinfo", "skypilot_catalog", "plan", "slurm_nodes", "instance_types", "nanotron_config",
+    "deepspeed_config", "accelerate_config", "llama_factory_config", "axolotl_config", "automodel_config",
+    "maxtext_config", "primus_config", "probe" };
 static_assert(!kIds.back().empty());
 
 } // namespace

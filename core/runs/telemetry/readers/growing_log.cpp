@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/growing_log.h"
 
+#include "core/runs/telemetry/sample_names.h"
+
 #include <algorithm>
 
 namespace trainyard::readers {
@@ -41,6 +43,12 @@ void GrowingLog::take(TextLine line)
     distrustEnd(line);
     const auto taker = std::ranges::find_if(m_parsers, [&](const LogParserPtr &parser) { return parser->take(line); });
     if (taker == m_parsers.end()) {
+        if (auto told = m_hasRunOut ? std::nullopt : outOfMemoryIn(line)) {
+            m_outOfMemory = told;
+            m_hasRunOut = m_hasTaken = true;
+            ++m_taken;
+            return;
+        }
         ++m_others;
         return;
     }
@@ -99,10 +107,42 @@ void GrowingLog::give(Recording &recording)
             };
             parser->give(recording, nameOf, isOwn);
         }
+    giveOutOfMemory(recording);
     RecordedSource &made = recording.sources.front();
     made.taken = std::exchange(m_taken, 0);
     drop(made, "lines without figures, or of other programs", std::exchange(m_others, 0));
     m_hasTaken = false;
+}
+
+/// What was held when memory ran out is a sample of the step that ran, unless the log tells memory itself.
+void GrowingLog::giveOutOfMemory(Recording &recording)
+{
+    const auto told = std::exchange(m_outOfMemory, std::nullopt);
+    if (!told)
+        return;
+    std::int64_t step = 0;
+    for (const SampleSeries &series : recording.series)
+        if (series.isByStep && !series.at.empty())
+            step = std::max(step, series.at.back());
+    const auto add = [&](const char *name, double bytes, bool isAlways) {
+        const bool isTold =
+            std::ranges::any_of(m_series, [&](const auto &one) { return std::get<1>(one.first) == name; });
+        if (!(bytes > 0) || (isTold && !isAlways))
+            return;
+        SampleSeries &series = recording.series.emplace_back();
+        series.name = name;
+        series.unit = "B";
+        series.rank = told->rank;
+        series.isByStep = true;
+        series.at = { step };
+        series.value = { bytes };
+        series.source = 0;
+    };
+    add(samples::kOutOfMemory, told->asked, true);
+    add(samples::kMemoryAllocated, told->allocated, false);
+    add(samples::kMemoryReserved, told->reserved, false);
+    note(recording.sources.front(),
+        "It ends out of memory" + (told->rank >= 0 ? " on rank " + std::to_string(told->rank) : std::string()));
 }
 
 Recording GrowingLog::news()

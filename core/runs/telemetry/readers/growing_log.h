@@ -6,6 +6,7 @@
 // the first; others have their family in front ("deepspeed.step_time"). One thread.
 
 #include "core/runs/telemetry/readers/log_parser.h"
+#include "core/runs/telemetry/readers/out_of_memory.h"
 
 #include <set>
 
@@ -35,12 +36,15 @@ private:
     void name(); // who tells what, once two steps were told
     void claim(LogParser &parser);
     void give(Recording &recording);
+    void giveOutOfMemory(Recording &recording);
     [[nodiscard]] std::vector<LogParser *> bySureness() const;
 
     std::string m_file;
     std::vector<LogParserPtr> m_parsers;
     std::map<SeriesKey, const LogParser *> m_series;
     std::map<std::string, const LogParser *> m_arguments;
+    std::optional<OutOfMemory> m_outOfMemory; // the first, until it is given
+    bool m_hasRunOut = false;
     std::int64_t m_taken = 0, m_others = 0, m_untilNamed = 0; // lines
     bool m_isNamed = false, m_hasTaken = false, m_isCut = false;
 };

@@ -147,7 +147,7 @@ private:
     void addFields(std::string_view fields, std::int64_t step, bool isFirst, bool isOpen)
     {
         for (LogField field; takeField(fields, field);)
-            if (const auto value = leadingNumber(field.value);
+            if (const auto value = leadingCount(field.value);
                 value && field.key.size() <= 80 && (field.isClosed || !isOpen))
                 addValue(field.key, *value, step, isFirst);
     }

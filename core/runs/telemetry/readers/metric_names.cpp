@@ -36,6 +36,8 @@ constexpr auto kRows = std::to_array<Row>({
     { "tokens per gpu per second tgs", kTokensPerSecondPerGpu, "1/s", 1 },
     { "tokens per gpu per second (tgs)", kTokensPerSecondPerGpu, "1/s", 1 },
     { "tokens per gpu per second", kTokensPerSecondPerGpu, "1/s", 1 },
+    { "tokens per sec per gpu", kTokensPerSecondPerGpu, "1/s", 1 }, // nanotron
+    { "model tflops per gpu", kTflopsPerGpu, "TFLOP/s", 1 },
     { "tokens/sec/gpu", kTokensPerSecondPerGpu, "1/s", 1 },
     { "lm loss", kLoss, "1", 1 },
     { "grad norm", kGradNorm, "1", 1 },

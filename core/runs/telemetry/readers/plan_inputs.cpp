@@ -20,6 +20,7 @@ std::span<const SourceReader> readers::planInputs()
         { SourceKind::HfConfig, looksLikeHfConfig, readHfConfig },
         { SourceKind::MegatronArguments, looksLikeTrainingScript, readTrainingScript },
         { SourceKind::MegatronArguments, looksLikeTrainingYaml, readTrainingYaml },
+        { SourceKind::NanotronConfig, looksLikeTrainerConfig, readTrainerConfig },
         { SourceKind::TorchtitanToml, looksLikeTorchtitanToml, readTorchtitanToml },
         { SourceKind::SlurmTopology, looksLikeSlurmConf, readSlurmConf },
         { SourceKind::SlurmTopology, looksLikeSlurmYaml, readSlurmYaml },

@@ -26,7 +26,9 @@ void ShellScript::run(std::string_view text, int depth)
     m_depth = depth;
     while (!isEnd() && m_commands.size() < kMostCommands) {
         const char c = peek();
-        if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
+        if (!m_branches.empty() && m_branches.back().isPatternNext) {
+            takePattern();
+        } else if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
             m_at += peek(1) == '\n' ? 2 : 3;
         } else if (c == ' ' || c == '\t' || c == '\r') {
             ++m_at;
@@ -35,13 +37,16 @@ void ShellScript::run(std::string_view text, int depth)
         } else if (c == '\n') {
             ++m_at;
             endCommand();
-            m_isAfterAnd = false;
+            if (!m_isJoined)
+                join(';');
             skipHereDocuments();
         } else if (c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
             const bool isDouble = peek(1) == c;
             endCommand();
-            m_isAfterAnd = isDouble && (c == '&' || c == '|');
+            join(isDouble && (c == '&' || c == '|') ? c : c == '|' ? '?' : ';');
             m_at += isDouble ? 2 : 1;
+            if (c == ';' && isDouble && !m_branches.empty() && m_branches.back().isCase)
+                m_branches.back().isPatternNext = true;
         } else if (c == '<' || c == '>') {
             const bool isHere = c == '<' && peek(1) == '<' && peek(2) != '<';
             while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-' || (isHere && peek() == '~'))
@@ -92,6 +97,21 @@ void ShellScript::endCommand()
 {
     if (m_words.empty())
         return;
+    if (m_isCondition) {
+        if (m_condition.size() < 100)
+            m_condition.push_back({ std::move(m_words) });
+        m_words.clear();
+        return;
+    }
+    const Outcome outcome = outcomeOf(m_words, Outcome::Yes);
+    m_chain = m_joint == '&' && m_chain != Outcome::Yes ? m_chain
+        : m_joint == '|' && m_chain == Outcome::Yes     ? m_chain
+        : m_joint == '|' && m_chain == Outcome::Unknown ? (outcome == Outcome::Yes ? outcome : m_chain)
+                                                        : outcome;
+    if (!m_isLive || !m_runs) {
+        m_words.clear();
+        return;
+    }
     m_readsOthers = m_readsOthers || m_words[0] == "source" || m_words[0] == ".";
     if (m_words.size() >= 4 && m_words[0] == "for" && m_words[2] == "in")
         assign(m_words[1], { m_words[3] }, false);
@@ -101,14 +121,9 @@ void ShellScript::endCommand()
 
 void ShellScript::take(Word word)
 {
-    if (m_words.empty() && word.isPlain && word.fields.size() == 1) {
-        const std::string &first = word.fields[0];
-        m_conditions += isOneOf(first, { "if", "case" }) ? 1 : 0;
-        m_conditions -= isOneOf(first, { "fi", "esac" }) && m_conditions > 0 ? 1 : 0;
-        if (isOneOf(
-                first, { "if", "then", "else", "elif", "fi", "do", "done", "esac", "{", "}", "!", "while", "time" }))
-            return;
-    }
+    m_isJoined = false;
+    if (m_words.empty() && word.isPlain && word.fields.size() == 1 && takeKeyword(word.fields[0]))
+        return;
     for (std::string &field : word.fields)
         if (m_words.size() < kMostWords)
             m_words.push_back(std::move(field));
@@ -148,14 +163,10 @@ bool ShellScript::takeAssignment()
 
 void ShellScript::assign(const std::string &name, Words value, bool isAppended)
 {
-    const auto known = m_variables.find(name);
-    const bool isKept = (m_conditions > 0 || m_isAfterAnd) && known != m_variables.end();
-    if (isKept) {
-        if (known->second != value && m_keptFirst.size() < 100
-            && std::ranges::find(m_keptFirst, name) == m_keptFirst.end())
-            m_keptFirst.push_back(name);
+    m_isJoined = false;
+    if (!m_isLive || !m_runs)
         return;
-    }
+    const auto known = m_variables.find(name);
     if (isAppended && known != m_variables.end()) {
         if (known->second.size() == 1 && value.size() == 1 && !known->second[0].starts_with("--")) {
             known->second[0] += value[0];

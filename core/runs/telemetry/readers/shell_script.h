@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A shell script as far as it can be understood without running it: variables and arrays that it sets, words of its
 // commands with those put in, directives of Slurm. Nothing is executed and no file is opened: what a command or the
-// environment would tell is unknown, and marked so. Where it decides something, a variable keeps its first value.
+// environment would tell is unknown, and marked so. Conditions of if, case, && and || are followed where the script
+// tells their outcome; of the others each is known by its place, and taken not to hold unless its reader says so.
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trainyard::readers {
@@ -19,20 +21,36 @@ inline constexpr char kUnknownPart = '\x01';
     return word.find(kUnknownPart) != word.npos;
 }
 
+/// A condition whose outcome the script does not tell.
+struct UnknownCondition {
+    /// its byte of the text: what it is told by
+    std::size_t at = 0;
+    /// from 1
+    int line = 0;
+    /// "[ "$USE_FP8" = 1 ]"
+    std::string text;
+};
+
 class ShellScript {
 public:
     using Words = std::vector<std::string>;
     using Variables = std::map<std::string, Words, std::less<>>; // one word: no array
 
     ShellScript() = default;
-    explicit ShellScript(std::string_view text) { run(text, 0); }
+    /// `holds`: of unknown conditions, the places of those that are to hold.
+    explicit ShellScript(std::string_view text, std::vector<std::size_t> holds = {})
+        : m_holds(std::move(holds))
+    {
+        run(text, 0);
+    }
     /// As "NAME=value" would.
     void set(std::string name, std::string value) { m_variables[std::move(name)] = { std::move(value) }; }
 
     [[nodiscard]] const std::vector<Words> &commands() const { return m_commands; }
     [[nodiscard]] const Variables &variables() const { return m_variables; }
     [[nodiscard]] const Words &directives() const { return m_directives; } // words behind #SBATCH
-    [[nodiscard]] const std::vector<std::string> &keptFirst() const { return m_keptFirst; } // by name
+    /// In the order of the text; a hundred at most.
+    [[nodiscard]] const std::vector<UnknownCondition> &conditions() const { return m_unknown; }
     [[nodiscard]] bool isCut() const { return m_isCut; } // it ends inside a quote or a list
     [[nodiscard]] bool readsOthers() const { return m_readsOthers; } // "source x.sh"
 
@@ -46,7 +64,28 @@ private:
         Words fields; // of unquoted lists several
         bool isPlain = true; // nothing of it was quoted or put in
     };
+    enum class Outcome : std::uint8_t { No, Yes, Unknown };
+    struct Tested { // a command of a condition, and what joins the next one to it: '&', '|' or ';'
+        Words words;
+        char joint = ';';
+    };
+    struct Branching { // if or case
+        bool isLiveAround = true;
+        bool isCase = false;
+        bool isPatternNext = false; // of a case
+        bool isTaken = false; // one of its branches is
+        std::string subject = {}; // of a case
+    };
     void run(std::string_view text, int depth);
+    // shell_conditions.cpp
+    bool takeKeyword(const std::string &word);
+    void takePattern();
+    void join(char joint);
+    void enterBranch(Outcome outcome, std::size_t at, std::string_view text);
+    [[nodiscard]] bool decide(Outcome outcome, std::size_t at, std::string_view text);
+    [[nodiscard]] Outcome outcomeOfCondition() const;
+    [[nodiscard]] static Outcome outcomeOf(const Words &words, Outcome ofOthers);
+    [[nodiscard]] static Outcome outcomeOfTest(std::vector<std::string_view> words);
     void endCommand();
     void take(Word word);
     [[nodiscard]] bool isAssignmentPlace() const;
@@ -75,10 +114,18 @@ private:
     Words m_words; // of the command that is read
     Variables m_variables;
     Words m_directives, m_hereEnds;
-    std::vector<std::string> m_keptFirst;
-    int m_conditions = 0; // if and case that are open
+    std::vector<std::size_t> m_holds;
+    std::vector<UnknownCondition> m_unknown;
+    std::vector<Branching> m_branches; // that are open
+    std::vector<Tested> m_condition; // that is read
+    std::size_t m_conditionAt = 0;
+    bool m_isCondition = false;
+    bool m_isLive = true; // the branch is taken
+    Outcome m_chain = Outcome::Yes; // of the commands joined so far
+    char m_joint = ';';
+    bool m_runs = true; // the command that is read does, as the ones joined to it say
+    bool m_isJoined = false; // nothing of it is read yet, and && or || stands before it
     int m_depth = 0;
-    bool m_isAfterAnd = false; // the command runs only if the one before did
     bool m_isCut = false, m_readsOthers = false;
     std::size_t m_made = 0; // bytes put in so far
 };

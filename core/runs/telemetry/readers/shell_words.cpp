@@ -225,7 +225,7 @@ void ShellScript::braced(Word &word, bool isQuoted)
         return isSet ? putIn(word, other.fields, isQuoted, false) : add(word, isKnown ? std::string_view() : unknown);
     if (!isSet && how == '?')
         return add(word, unknown);
-    if (!isSet && how == '=')
+    if (!isSet && how == '=' && m_isLive && m_runs)
         m_variables[name] = other.fields;
     putIn(word, isSet ? Words { known->second.front() } : other.fields, isQuoted, false);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/hostlist.h"
 #include "core/runs/telemetry/readers/node_builder.h"
+#include "core/runs/telemetry/readers/settings_tree.h"
 #include "core/runs/telemetry/readers/slurm_topology.h"
-#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -22,39 +22,6 @@ bool holds(std::span<const std::string_view> words, std::string_view word)
     return std::ranges::find(words, word) != words.end();
 }
 
-/// "  - switch: s1" as its depth (of what follows the dash), dash, key and value.
-struct YamlLine {
-    std::size_t depth = 0;
-    bool isItem = false;
-    std::string_view key, value; // a plain item has no key
-};
-
-YamlLine yamlLine(std::string_view line)
-{
-    YamlLine split;
-    if (const auto hash = line.find(" #"); hash != std::string_view::npos)
-        line = line.substr(0, hash);
-    while (split.depth < line.size() && line[split.depth] == ' ')
-        ++split.depth;
-    std::string_view rest = line.substr(split.depth);
-    if (rest.starts_with("- ")) {
-        split.isItem = true;
-        const auto next = std::min(rest.find_first_not_of(' ', 1), rest.size());
-        split.depth += next;
-        rest.remove_prefix(next);
-    }
-    if (rest.starts_with('#') || rest.starts_with("---"))
-        rest = {};
-    const auto colon = rest.find(':');
-    if (colon != std::string_view::npos)
-        split.key = trimmed(rest.substr(0, colon));
-    split.value = trimmed(colon != std::string_view::npos ? rest.substr(colon + 1) : rest);
-    if (split.value.size() > 1 && (split.value.front() == '"' || split.value.front() == '\'')
-        && split.value.back() == split.value.front())
-        split.value = split.value.substr(1, split.value.size() - 2);
-    return split;
-}
-
 struct Entry {
     std::string name;
     std::vector<std::string> below;
@@ -69,93 +36,56 @@ struct Topology {
     std::vector<std::string> blockSizes;
 };
 
-/// Follows the depth of lines: topology, plugin, list, entry.
-class Yaml {
-public:
-    explicit Yaml(RecordingBuilder &scribe)
-        : m_scribe(scribe)
-    {
-    }
+/// "n[1-4]", or a list of such.
+bool addHosts(const SettingsNode &node, std::vector<std::string> &below)
+{
+    if (!node.isList())
+        return expandHosts(node.text, below);
+    return std::ranges::all_of(node.below, [&](const SettingsNode &item) { return expandHosts(item.text, below); });
+}
 
-    void add(const YamlLine &line, bool isFinished)
-    {
-        if (line.key.empty() && line.value.empty())
-            return;
-        if (line.isItem && line.key == "topology") {
-            m_topologies.push_back({ .name = std::string(line.value) });
-            m_depth = line.depth;
-            m_entryDepth = 0;
-            m_list = {};
-            return;
+Entry entryOf(const SettingsNode &node, std::size_t &named)
+{
+    Entry entry;
+    for (const SettingsNode &one : node.below)
+        if (holds(kNameKeys, one.key)) {
+            entry.name = one.text;
+        } else if (one.key == "nodes" || one.key == "children") {
+            entry.isWhole = addHosts(one, entry.below) && entry.isWhole;
+            named += entry.below.size();
+            entry.isWhole = entry.isWhole && named <= kMostHosts;
+        } else if (one.key == "dims") {
+            for (std::size_t i = 0; i < 3; ++i)
+                entry.dimensions[i] = std::clamp<std::int64_t>(
+                    integerIn(one.textOf(std::string(1, char('x' + i)))).value_or(0), 0, 1 << 20);
         }
-        if (m_topologies.empty())
-            return m_scribe.drop("lines before the first topology");
-        Topology &topology = m_topologies.back();
-        if (line.depth == m_depth && line.key == "topology") {
-            topology.name = line.value;
-        } else if (line.depth == m_depth && line.key == "cluster_default") {
-            topology.isDefault = line.value == "true" || line.value == "yes";
-        } else if (line.depth == m_depth && holds(kPlugins, line.key)) {
-            topology.plugin = line.key;
-        } else if (line.depth > m_depth) {
-            addInside(topology, line, isFinished);
-        } else {
-            m_scribe.drop("settings that are not known");
-        }
-    }
+    return entry;
+}
 
-    [[nodiscard]] std::vector<Topology> &topologies() { return m_topologies; }
-
-private:
-    void addInside(Topology &topology, const YamlLine &line, bool isFinished)
-    {
-        if (!line.isItem && (holds(kLists, line.key) || line.key == "block_sizes") && canBeginList(line)) {
-            m_list = line.key == "block_sizes" ? "block_sizes" : "entries";
-            m_entryDepth = 0;
-            if (line.key == "block_sizes" && !line.value.empty())
-                topology.blockSizes.emplace_back(line.value);
-        } else if (m_list == "block_sizes") {
-            topology.blockSizes.emplace_back(line.value);
-        } else if (m_list == "entries") {
-            if (line.isItem && (m_entryDepth == 0 || line.depth <= m_entryDepth)) {
-                m_entryDepth = line.depth;
-                topology.entries.emplace_back();
+/// A topology with its plugin, that one's list and its entries.
+Topology topologyOf(const SettingsNode &node, std::size_t &named, RecordingBuilder &scribe)
+{
+    Topology topology;
+    topology.name = node.textOf("topology");
+    for (const SettingsNode &one : node.below)
+        if (one.key == "cluster_default") {
+            topology.isDefault = one.text == "true" || one.text == "yes";
+        } else if (holds(kPlugins, one.key)) {
+            topology.plugin = one.key;
+            for (const SettingsNode &list : one.below) {
+                if (list.key == "block_sizes" && !list.isList())
+                    topology.blockSizes.push_back(list.text);
+                for (const SettingsNode &item : list.below)
+                    if (list.key == "block_sizes")
+                        topology.blockSizes.push_back(item.text);
+                    else if (holds(kLists, list.key) && item.isMap())
+                        topology.entries.push_back(entryOf(item, named));
             }
-            if (!topology.entries.empty())
-                addToEntry(topology.entries.back(), line, isFinished);
+        } else if (one.key != "topology") {
+            scribe.drop("settings that are not known");
         }
-    }
-
-    /// Whether a key can begin a list: it does not stand within an entry.
-    [[nodiscard]] bool canBeginList(const YamlLine &line) const
-    {
-        return m_entryDepth == 0 || line.depth < m_entryDepth;
-    }
-
-    void addToEntry(Entry &entry, const YamlLine &line, bool isFinished)
-    {
-        if (line.depth == m_entryDepth) {
-            m_parent = line.key;
-            if (holds(kNameKeys, line.key)) {
-                entry.name = line.value;
-            } else if (line.key == "nodes" || line.key == "children") {
-                entry.isWhole = expandHosts(line.value, entry.below) && entry.isWhole;
-                m_named += entry.below.size();
-                entry.isWhole = entry.isWhole && m_named <= kMostHosts;
-                m_scribe.source().isTruncated |= !entry.isWhole && !isFinished;
-            }
-        } else if (m_parent == "dims" && line.key.size() == 1 && line.key[0] >= 'x' && line.key[0] <= 'z') {
-            entry.dimensions[static_cast<std::size_t>(line.key[0] - 'x')] =
-                std::clamp<std::int64_t>(integerIn(line.value).value_or(0), 0, 1 << 20);
-        }
-    }
-
-    RecordingBuilder &m_scribe;
-    std::vector<Topology> m_topologies;
-    std::size_t m_depth = 0, m_entryDepth = 0;
-    std::string m_list, m_parent;
-    std::size_t m_named = 0;
-};
+    return topology;
+}
 
 void writeTopology(RecordingBuilder &scribe, Topology &topology)
 {
@@ -189,33 +119,34 @@ void writeTopology(RecordingBuilder &scribe, Topology &topology)
 
 int looksLikeSlurmYaml(std::string_view, std::string_view head)
 {
-    bool hasTopology = false;
-    TextLines lines(head);
-    TextLine raw;
-    for (int seen = 0; seen < 400 && lines.next(raw); ++seen) {
-        const YamlLine line = yamlLine(raw.text);
-        if (!hasTopology && !line.key.empty()
-            && !(line.isItem && (line.key == "topology" || line.key == "cluster_default")))
-            return 0;
-        hasTopology |= line.isItem && (line.key == "topology" || line.key == "cluster_default");
-        if (hasTopology && !line.isItem && holds(kPlugins, line.key))
-            return 92;
-    }
-    return 0;
+    const std::size_t start = head.find("- topology:");
+    if (!mayBeYaml(head) || (start == head.npos && head.find("- cluster_default:") == head.npos))
+        return 0;
+    const auto tree = yamlSettings(head);
+    const auto isTopology = [](const SettingsNode &one) {
+        return std::ranges::any_of(kPlugins, [&](std::string_view plugin) { return one.find(plugin); });
+    };
+    return tree && tree->root.isList() && std::ranges::any_of(tree->root.below, isTopology) ? 92 : 0;
 }
 
 Expected<Recording> readSlurmYaml(const SourceText &source, const SourceOptions &options)
 {
     RecordingBuilder scribe(source, SourceKind::SlurmTopology);
-    Yaml yaml(scribe);
     ReadingPace pace(source, options);
-    TextLines lines(source.text);
-    for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
+    const auto tree = yamlSettings(source.text, source.file);
+    if (!tree)
+        return std::unexpected(tree.error());
+    scribe.source().isTruncated |= tree->cutAt > 0;
+    std::vector<Topology> all;
+    std::size_t named = 0;
+    for (const SettingsNode &one : tree->root.below) {
+        if (pace.isStopped(0))
             return pace.stopped();
-        yaml.add(yamlLine(line.text), !line.isOpen);
+        if (one.find("topology"))
+            all.push_back(topologyOf(one, named, scribe));
+        else
+            scribe.drop("settings that are not known");
     }
-    auto &all = yaml.topologies();
     if (all.empty())
         return refusal(source, "It is a Slurm topology.yaml without a topology");
     auto chosen = std::ranges::find_if(all, &Topology::isDefault);

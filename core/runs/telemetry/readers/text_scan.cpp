@@ -177,6 +177,15 @@ std::optional<double> leadingNumber(std::string_view text)
     return takeNumber(text);
 }
 
+std::optional<double> leadingCount(std::string_view text)
+{
+    const auto number = takeNumber(text);
+    static constexpr std::string_view kThousands = "KMGTP";
+    const std::size_t power = text.empty() ? kThousands.npos : kThousands.find(text[0]);
+    const bool isWord = text.size() < 2 || text[1] == ' ' || text[1] == '|' || text[1] == ',';
+    return number && power != kThousands.npos && isWord ? *number * std::pow(1000.0, double(power + 1)) : number;
+}
+
 std::optional<double> takeBytes(std::string_view &text)
 {
     std::string_view rest = text;

@@ -49,6 +49,8 @@ std::optional<double> takeBytes(std::string_view &text);
 /// The number that `text` begins with, as takeNumber() reads it; of "-12 ms" -12 as a whole one.
 [[nodiscard]] std::optional<double> leadingNumber(std::string_view text);
 [[nodiscard]] std::optional<std::int64_t> leadingInteger(std::string_view text);
+/// The same of "11.5K", "0.262M": thousands and so on, where the letter ends the word.
+[[nodiscard]] std::optional<double> leadingCount(std::string_view text);
 /// Decimal, "1e+06", "+Inf", "-inf", "NaN", "0x1p-2", "10,050"; nothing unless the whole of it is one.
 [[nodiscard]] std::optional<double> numberIn(std::string_view text);
 /// "-12", and "12.0" or "1e6" where that is whole.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace trainyard::readers {
 
@@ -74,6 +75,52 @@ void addLaunch(const ShellScript &script, CommandOptions &all)
             take(words);
 }
 
+constexpr std::size_t kMostConditionsTried = 24, kMostConditionBytes = std::size_t(8) << 20;
+
+CommandOptions startedBy(const ShellScript &script, RecordedSource &made)
+{
+    CommandOptions all = trainingOptions(script, made);
+    if (addMlperfSettings(script, all))
+        note(made, "It sets the variables of an MLPerf submission: MINIBS counts the sequences of one replica");
+    addLaunch(script, all);
+    return all;
+}
+
+/// Options that a condition decides whose outcome the script does not tell: what they are either way, under kInDoubt
+/// and their name. Where nothing is started unless such a condition holds, the first that starts one does.
+void addConditions(const SourceText &source, const ShellScript &script, CommandOptions &all, RecordedSource &made)
+{
+    const std::size_t most = std::min(
+        { script.conditions().size(), kMostConditionsTried, kMostConditionBytes / (source.text.size() + 1) + 1 });
+    drop(made, "conditions whose outcome the script does not tell, and that are too many to follow",
+        std::int64_t(script.conditions().size() - most));
+    std::map<std::string, std::string> inDoubt;
+    const auto told = [](const CommandOptions &options, const std::string &name) {
+        const auto at = options.arguments.find(name);
+        return at != options.arguments.end() ? at->second : std::string("not given");
+    };
+    for (const UnknownCondition &condition : std::span(script.conditions()).first(most)) {
+        CommandOptions other = startedBy(ShellScript(source.text, { condition.at }), made);
+        if (all.trainings == 0)
+            std::swap(all, other);
+        if (other.trainings == 0)
+            continue;
+        for (const CommandOptions *options : { &all, &other })
+            for (const auto &[name, value] : options->arguments)
+                if (const std::string two = told(other, name); two != told(all, name)) {
+                    std::string &text = inDoubt[name];
+                    const std::string one =
+                        two + " where line " + std::to_string(condition.line) + " has it (" + condition.text + "), ";
+                    if (text.find(one) == text.npos)
+                        text += one;
+                }
+    }
+    for (const auto &[name, value] : inDoubt)
+        if (const std::string text = value + "else " + told(all, name);
+            all.arguments.size() < kMostArguments && !isUnknown(text))
+            all.arguments.emplace(std::string(kInDoubt) + name, text.substr(0, kLongestArgumentValue));
+}
+
 } // namespace
 
 int looksLikeTrainingScript(std::string_view fileName, std::string_view head)
@@ -96,17 +143,13 @@ Expected<Recording> readTrainingScript(const SourceText &source, const SourceOpt
     Recording recording = recordingOf(source, SourceKind::MegatronArguments);
     RecordedSource &made = recording.sources.front();
     const ShellScript script(source.text);
-    CommandOptions all = trainingOptions(script, made);
-    if (addMlperfSettings(script, all))
-        note(made, "It sets the variables of an MLPerf submission: MINIBS counts the sequences of one replica");
+    CommandOptions all = startedBy(script, made);
+    addConditions(source, script, all, made);
     if (all.trainings == 0)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             "It is a script that names options of a training, but no command of it can be understood", "" });
-    addLaunch(script, all);
     drop(made, "options whose values the script does not tell: they come from its environment or from commands",
         all.unknown);
-    for (std::size_t i = 0; i < std::min<std::size_t>(script.keptFirst().size(), 10); ++i)
-        note(made, script.keptFirst()[i] + " is set again under a condition: its first value stands");
     if (script.readsOthers())
         note(made, "It reads another script, whose variables are unknown here");
     made.isTruncated = made.isTruncated || script.isCut();

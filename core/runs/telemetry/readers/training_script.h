@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Readers of how a training was started: shell scripts with Megatron's or torchtitan's options (telemetry specification
 // 6.2), shell configurations of MLPerf submissions (6.4), YAML of Megatron-MoE-ModelZoo, --yaml-cfg and NeMo, TOML of
-// torchtitan (6.3). All give Recording::arguments by Megatron's names, torchtitan's by section.
+// torchtitan (6.3), and configurations of nanotron, DeepSpeed, Accelerate, LLaMA-Factory, Axolotl, NeMo Automodel,
+// MaxText and Primus. Megatron's give Recording::arguments by Megatron's names, torchtitan's by section, others behind
+// a prefix.
 
 #include "core/runs/telemetry/read_sources.h"
 
@@ -14,6 +16,8 @@ int looksLikeTrainingYaml(std::string_view fileName, std::string_view head);
 Expected<Recording> readTrainingYaml(const SourceText &source, const SourceOptions &options);
 int looksLikeTorchtitanToml(std::string_view fileName, std::string_view head);
 Expected<Recording> readTorchtitanToml(const SourceText &source, const SourceOptions &options);
+int looksLikeTrainerConfig(std::string_view fileName, std::string_view head);
+Expected<Recording> readTrainerConfig(const SourceText &source, const SourceOptions &options);
 int looksLikeHfConfig(std::string_view fileName, std::string_view head);
 Expected<Recording> readHfConfig(const SourceText &source, const SourceOptions &options);
 

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// config.yaml of a wandb run: "key:", below it "value: …" or a map two blanks deeper. No YAML beyond that is needed.
+// config.yaml of a wandb run: "key:", below it "value: …" or a map two blanks deeper.
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/series_book.h"
-#include "core/runs/telemetry/readers/text_lines.h"
-#include "core/runs/telemetry/readers/text_scan.h"
+#include "core/runs/telemetry/readers/settings_tree.h"
 #include "core/runs/telemetry/readers/wandb_file.h"
 
 namespace trainyard::readers {
-
-namespace {
-
-std::string_view yamlUnquoted(std::string_view text)
-{
-    text = trimmed(text);
-    const bool isQuoted = text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0];
-    return isQuoted ? text.substr(1, text.size() - 2) : text;
-}
-
-} // namespace
 
 int looksLikeWandbConfig(std::string_view, std::string_view head)
 {
@@ -30,28 +18,21 @@ Expected<Recording> readWandbConfig(const SourceText &source, const SourceOption
 {
     Recording recording = recordingOf(source, SourceKind::WandbFile);
     RecordedSource &made = recording.sources.front();
-    std::string key;
-    bool isInValue = false;
-    TextLines lines(source.text);
-    for (TextLine line; lines.next(line);) {
-        made.isTruncated = made.isTruncated || line.isOpen;
-        const std::string_view text = trimmed(line.text);
-        const std::size_t indent = line.text.find_first_not_of(' ');
-        const std::size_t colon = text.find(':');
-        if (text.starts_with('#') || colon == text.npos || colon > 200 || line.isOpen
-            || recording.arguments.size() >= kMostArguments)
+    const auto tree = yamlSettings(source.text, source.file);
+    if (!tree)
+        return std::unexpected(tree.error());
+    made.isTruncated = made.isTruncated || tree->cutAt > 0;
+    for (const SettingsNode &one : tree->root.below) {
+        const SettingsNode *value = one.find("value");
+        if (!value || one.key.starts_with("_wandb"))
             continue;
-        const std::string_view name = yamlUnquoted(text.substr(0, colon)), value = yamlUnquoted(text.substr(colon + 1));
-        if (indent == 0) {
-            key = name;
-            isInValue = false;
-        } else if (indent <= 2) {
-            isInValue = name == "value";
-        }
-        if (key.starts_with("_wandb") || key == "wandb_version" || indent == 0 || !isInValue || value.empty())
-            continue;
-        recording.arguments[indent <= 2 ? key : key + "." + std::string(name)] = value.substr(0, 20000);
-        ++made.taken;
+        walkSettings(*value, [&](const std::string &path, const SettingsNode &node) {
+            if (node.isNull() || recording.arguments.size() >= kMostArguments)
+                return;
+            recording.arguments[one.key + (path.empty() ? "" : "." + path)] =
+                node.value().substr(0, kLongestArgumentValue);
+            ++made.taken;
+        });
     }
     return recording;
 }

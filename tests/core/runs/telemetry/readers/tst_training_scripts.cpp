@@ -91,14 +91,65 @@ private slots:
     {
         const Recording r = read("run.sh", kScript);
         QCOMPARE(argument(r, "pipeline_model_parallel_size"), std::string("2"));
-        QVERIFY(hasNote(r, "PP is set again under a condition"));
         QCOMPARE(argument(r, "fp8_format"), std::string("(not told)"));
+        QCOMPARE(argument(r, "in_doubt.fp8_format"),
+            std::string("hybrid where line 30 has it ([ \"$USE_FP8\" = 1 ]), else not given"));
+        QCOMPARE(
+            argument(r, "in_doubt.pipeline_model_parallel_size"), std::string("(not told)")); // OPTIONS is made before
         QCOMPARE(argument(r, "data_path"), std::string("(not told)"));
         QCOMPARE(droppedOf(r,
                      "options whose values the script does not tell: they come from its environment or from "
                      "commands"),
             1);
         QCOMPARE(argument(r, "wandb_api_key"), std::string("(not told)"));
+    }
+
+    void conditionsOnWhatTheScriptTellsAreFollowed()
+    {
+        const auto told = [](const std::string &lines, const char *name) {
+            const Recording r =
+                read("a.sh", "#!/bin/bash\nA=2\nB=x\nE=\n" + lines + "\ntrain.py --num-layers 4 --hidden-size $H\n");
+            return argument(r, name);
+        };
+        // the outcome of each condition, as bash has it
+        const std::vector<std::pair<std::string, bool>> conditions { { "[ $A -eq 2 ]", true },
+            { "[ $A -lt 2 ]", false }, { "[[ \"$B\" == \"x\" ]]", true }, { "[[ $B != x ]]", false },
+            { "[ -z \"$E\" ]", true }, { "[ -n \"$E\" ]", false }, { "! [ $A -eq 2 ]", false },
+            { "[ ! $A -eq 2 ]", false }, { "[[ $B == x* ]]", true }, { "[[ $A -gt 1 && $B == y ]]", false },
+            { "[ $A -gt 3 ] || [ $B = x ]", true }, { "true", true }, { "false", false },
+            { "test \"${U:-off}\" = on", false } };
+        for (const auto &[condition, isTrue] : conditions) {
+            QCOMPARE(
+                told("if " + condition + "; then H=1; else H=2; fi", "hidden_size"), std::string(isTrue ? "1" : "2"));
+            QCOMPARE(told("H=2\n" + condition + " && H=1", "hidden_size"), std::string(isTrue ? "1" : "2"));
+            QCOMPARE(told("H=2\n" + condition + " || H=1", "hidden_size"), std::string(isTrue ? "2" : "1"));
+            QCOMPARE(told("if false\nthen H=0\nelif " + condition + "\nthen\n  H=1\nelse\n  H=2\nfi", "hidden_size"),
+                std::string(isTrue ? "1" : "2"));
+        }
+        QCOMPARE(told("case $B in\n  y|z) H=1 ;;\n  # a comment\n  (\"x\") H=2\n ;;\n  *) H=3 ;;\nesac", "hidden_size"),
+            std::string("2"));
+        QCOMPARE(told("case $A$B in 3*) H=1 ;; 2*) H=2 ;; esac", "hidden_size"), std::string("2"));
+        QCOMPARE(
+            told("if [ $A = 3 ]; then if [ $A = 2 ]; then H=1; fi; H=4; fi; mkdir x || exit; H=${H:-5}", "hidden_size"),
+            std::string("5"));
+    }
+
+    void ofOtherConditionsBothOutcomesAreTold()
+    {
+        const Recording r = read("a.sh",
+            "#!/bin/bash\nif [ \"$SIZE\" = big ]; then H=8; V=5\nelif [ \"$SIZE\" = huge ]; then H=16; V=5\n"
+            "else H=4; V=5; fi\ntrain.py --num-layers 4 --hidden-size $H --vocab-size $V\n");
+        QCOMPARE(argument(r, "hidden_size"), std::string("4"));
+        QCOMPARE(argument(r, "in_doubt.hidden_size"),
+            std::string(
+                "8 where line 2 has it ([ \"$SIZE\" = big ]), 16 where line 3 has it ([ \"$SIZE\" = huge ]), else "
+                "4"));
+        QCOMPARE(argument(r, "vocab_size"), std::string("5")); // whatever holds
+        QCOMPARE(argument(r, "in_doubt.vocab_size"), std::string("(not told)"));
+        const Recording cases = read("a.sh",
+            "#!/bin/bash\ncase $1 in 7b) H=8;; 70b) H=16;; esac\n"
+            "[ -f x ] && train.py --num-layers 4 --hidden-size $H\n");
+        QCOMPARE(argument(cases, "num_layers"), std::string("4"));
     }
 
     void aCommandInsideOfATextIsLookedInto()

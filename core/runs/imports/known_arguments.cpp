@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Arguments of Megatron-LM (and of NeMo's and Primus' trainers around it) that a script may give.
+#include "core/runs/imports/dialects.h"
+#include "core/runs/imports/megatron_arguments.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard::imports {
+
+namespace {
+
+/// What an iteration does not hang on: files, logs, checkpoints, rates of learning, how launchers meet.
+constexpr auto kStarts = std::to_array<std::string_view>({ "data_", "train_data", "valid_", "test_data", "save", "load",
+    "no_save", "no_load", "log_", "no_log", "logging", "tensorboard", "wandb", "eval", "skip_train", "lr", "min_lr",
+    "decoupled_", "weight_decay", "start_weight_decay", "end_weight_decay", "adam_", "sgd_", "init_method",
+    "tokenizer_", "vocab_file", "merge_file", "vocab_extra", "vocab_path", "distributed_", "exit_", "ckpt", "async_",
+    "use_checkpoint", "dist_ckpt", "use_dist_ckpt", "auto_detect", "ckpt_", "override_opt", "use_checkpoint_opt",
+    "finetune", "pretrained", "profile", "use_pytorch_profiler", "pytorch_profiler", "timing", "manual_gc", "gc_",
+    "rotary_", "no_rope", "no_position_embedding", "rope_", "use_rope", "original_max", "seed", "attention_softmax",
+    "masked_softmax", "no_masked_softmax", "bias_", "no_bias_", "apply_", "no_gradient", "gradient_accumulation_fusion",
+    "no_persist", "moe_aux", "moe_z_loss", "moe_router_", "moe_grouped_gemm", "moe_permute", "moe_per_layer",
+    "moe_token_drop", "moe_pad", "moe_enable", "moe_use_legacy", "cross_entropy", "use_fused", "fused_", "use_flash",
+    "attention_backend", "attention_dropout", "hidden_dropout", "norm_epsilon", "layernorm_epsilon", "rmsnorm",
+    "no_async_tensor", "tp_comm", "disable_tp_comm", "overlap_", "align_", "delay_", "num_workers", "dataloader",
+    "split", "mock_data", "no_create", "reset_", "no_check", "check_", "rerun_", "error_", "enable_ft", "inprocess",
+    "nccl_", "high_priority", "use_sharp", "rank", "local_rank", "master_", "node_rank", "rdzv", "no_barrier",
+    "barrier", "job", "hostfile", "include", "num_dataset", "create_attention", "eod_", "dataset", "object_storage",
+    "mmap", "legacy_tokenizer", "tiktoken", "loss_scale", "initial_loss", "clip_grad", "hysteresis", "min_loss",
+    "cuda_device", "te_", "transformer_", "straggler", "disable_straggler", "empty_unused", "make_vocab",
+    "calculate_per_token", "check_for", "hf_", "enable_gloo", "disable_gloo", "use_gloo", "keep_fp8_weight", "fp8_amax",
+    "fp8_margin", "fp8_interval", "first_last", "deterministic", "qk_layernorm", "softmax_" });
+/// What makes a plan beside the table of megatron_arguments.h.
+constexpr auto kNames = std::to_array<std::string_view>({ "swiglu", "quick_geglu", "gated_linear_unit",
+    "activation_func", "squared_relu", "normalization", "group_query_attention", "untie_embeddings_and_output_weights",
+    "tied_embeddings", "disable_bias_linear", "add_bias_linear", "add_qkv_bias", "position_embedding_type",
+    "use_rotary_position_embeddings", "multi_latent_attention", "q_lora_rank", "kv_lora_rank", "qk_head_dim",
+    "qk_pos_emb_head_dim", "v_head_dim", "moe_layer_freq", "world_size", "nnodes", "nproc_per_node", "tasks_per_node",
+    "tasks", "gpu", "use_mcore_models", "recompute_method", "optimizer_offload_fraction", "cpu_offloading_weights",
+    "use_cpu_initialization", "global_batch_size", "mtp_loss_scaling_factor", "beta_fast", "mscale", "mscale_all_dim",
+    "context_parallel_size", "cp_comm_type", "gradient_accumulation_steps", "max_steps", "precision",
+    "accumulate_allreduce_grads_in_fp32", "no_query_key_layer_scaling", "log_interval", "train_iters",
+    "encoder_seq_length", "decoder_seq_length", "model_parallel_size", "num_virtual_stages_per_pipeline_rank",
+    "checkpoint_activations", "recompute_activations", "optimizer_name", "deepspeed", "deepspeed_config", "zero_stage",
+    "pipeline_schedule", "use_mpi", "run_name", "exp_name", "iterations", "tokenizer", "config", "m",
+    "moe_token_dispatcher_type", "moe_flex_dispatcher_backend", "moe_deepep_num_sms", "kv_channels", "ddp_bucket_size",
+    "ddp_num_buckets", "ddp_average_in_collective", "no_ddp_overlap", "batch_p2p_comm",
+    "microbatch_group_size_per_vp_stage", "perform_initialization" });
+
+} // namespace
+
+bool isKnownToMegatron(std::string_view name)
+{
+    return megatronArgument(name) || std::ranges::find(kNames, name) != kNames.end()
+        || std::ranges::any_of(kStarts, [&](std::string_view start) { return name.starts_with(start); })
+        || std::ranges::any_of(megatronShapes(), [&](const MegatronShape &shape) { return name == shape.name; });
+}
+
+} // namespace trainyard::imports

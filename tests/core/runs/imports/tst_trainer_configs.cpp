@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plans from configurations of trainers other than Megatron: degrees, batches and shapes by hand, and of what is not
+// understood that it is told, or that no plan is made where the shape is in doubt.
+#include "core/facts/workload/model_math.h"
+#include "core/runs/telemetry/read_sources.h"
+#include "tests/core/runs/imports/import_trial.h"
+#include "tests/core/runs/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
+
+#include <QTest>
+
+using namespace trainyard;
+using namespace trainyard::trial;
+
+namespace {
+
+const std::string kNanotron = "general:\n  run: x\nmodel:\n  dtype: bfloat16\n  model_config:\n    hidden_act: silu\n"
+                              "    hidden_size: 1024\n    intermediate_size: 4096\n    num_attention_heads: 16\n"
+                              "    num_hidden_layers: 12\n    num_key_value_heads: 4\n    tie_word_embeddings: true\n"
+                              "    vocab_size: 50304\nparallelism:\n  dp: 2\n  pp: 2\n  pp_engine: afab\n  tp: 4\n"
+                              "  tp_mode: REDUCE_SCATTER\noptimizer:\n  zero_stage: 1\ntokens:\n"
+                              "  batch_accumulation_per_replica: 6\n  micro_batch_size: 3\n  sequence_length: 2048\n";
+
+const std::string kLlamaFactory =
+    "model_name_or_path: meta-llama/Llama-3.1-8B-Instruct\nstage: sft\nfinetuning_type: full\n"
+    "deepspeed: examples/ds_z3_config.json\ncutoff_len: 4096\n"
+    "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n"
+    "output_dir: out\nlearning_rate: 1e-5\n";
+
+} // namespace
+
+class TestTrainerConfigs : public QObject {
+    Q_OBJECT
+
+private slots:
+    void nanotronsConfigurationIsItsPlan()
+    {
+        const Recording r = read("config.yaml", kNanotron);
+        QVERIFY2(r.sources[0].kind == SourceKind::NanotronConfig, r.sources[0].refused.c_str());
+        const ImportedPlan made = imported(r);
+        const Plan &p = made.plan;
+        QCOMPARE(p.parallelism.tensor, 4);
+        QCOMPARE(p.parallelism.pipeline, 2);
+        QCOMPARE(p.parallelism.data.value_or(0), 2);
+        QCOMPARE(p.parallelism.zeroStage, 1);
+        QVERIFY(p.parallelism.usesSequenceParallel() && p.schedule == ScheduleKind::GPipe);
+        QCOMPARE(p.workload.microBatch, 3);
+        QCOMPARE(p.workload.globalBatch, 3 * 6 * 2);
+        QCOMPARE(p.workload.sequenceLength, 2048);
+        QVERIFY(p.workload.precision == Precision::Bf16);
+        // tied embeddings; of a layer Q and O, K and V of a quarter of the heads, three products of the MLP, two norms
+        const double layer = 2.0 * 1024 * 1024 + 2.0 * 1024 * 256 + 3.0 * 1024 * 4096 + 2 * 1024;
+        QCOMPARE(totalParameters(modelOf(p)), 12 * layer + 1024.0 * 50304 + 1024);
+        QVERIFY(made.notUnderstood.empty());
+        QVERIFY(evaluated(p) > 0);
+    }
+
+    void settingsThatNobodyKnowsAreTold()
+    {
+        const ImportedPlan made =
+            imported(read("config.yaml", kNanotron + "  packed_ring: 4\n  nothing_of_it: false\n"));
+        QVERIFY(made.notUnderstood.empty()); // all below tokens is known to change nothing else
+        const ImportedPlan doubted = imported(read("config.yaml", kNanotron + "parallel_flux:\n  depth: 3\n"));
+        QVERIFY(
+            says(doubted.notUnderstood, "parallel_flux.depth = 3") && says(doubted.ignored, "parallel_flux.depth = 3"));
+        std::string mixed = kNanotron;
+        mixed.insert(mixed.find("    hidden_size"), "    layer_types: [attention, mamba]\n");
+        QVERIFY(errorOf(read("config.yaml", mixed)).find("layer_types") != std::string::npos);
+        auto script = with(kLlama, { { "micro_batch_size", "1" }, { "global_batch_size", "64" }, { "bf16", "True" } });
+        QCOMPARE(imported(told(script)).notUnderstood, std::vector<std::string> {});
+        script["warp_factor"] = "9";
+        QVERIFY(says(imported(told(script)).notUnderstood, "warp_factor = 9"));
+    }
+
+    void layersByKindAreRefused()
+    {
+        auto script = with(kLlama, { { "micro_batch_size", "1" }, { "hybrid_layer_pattern", "M*M*" } });
+        QVERIFY(errorOf(told(script)).find("layers by their kind") != std::string::npos);
+        QVERIFY(errorOf(told(script, SourceKind::MegatronLog)).find("layers by their kind") != std::string::npos);
+    }
+
+    void aScriptWithoutAPrecisionTrainsInFp32()
+    {
+        auto script = with(kLlama,
+            { { "micro_batch_size", "1" }, { "global_batch_size", "16" }, { "tensor_model_parallel_size", "8" } });
+        QVERIFY(imported(told(script)).plan.workload.precision == Precision::Fp32);
+        script["bf16"] = "True";
+        QVERIFY(imported(told(script)).plan.workload.precision == Precision::Bf16);
+    }
+
+    void quickGegluIsGated()
+    {
+        auto script = with(kLlama, { { "micro_batch_size", "1" }, { "global_batch_size", "16" } });
+        script.erase("swiglu");
+        const double plain = totalParameters(modelOf(imported(told(script)).plan));
+        script["quick_geglu"] = "True";
+        const double gated = totalParameters(modelOf(imported(told(script)).plan));
+        QCOMPARE(gated - plain, 80.0 * 8192 * 28672); // a third product a layer
+    }
+
+    void deepSpeedsJsonIsRead()
+    {
+        const Recording r = read("ds.json",
+            R"({"train_micro_batch_size_per_gpu": 1, "gradient_accumulation_steps": 2, "bf16": {"enabled": true},
+                "zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "pin_memory": true},
+                "overlap_comm": true}, "gradient_clipping": 1.0, "steps_per_print": "auto"})");
+        QVERIFY2(r.sources[0].kind == SourceKind::DeepSpeedConfig, r.sources[0].refused.c_str());
+        const ImportedPlan made = imported(r);
+        QCOMPARE(made.plan.parallelism.zeroStage, 3);
+        QCOMPARE(made.plan.workload.globalBatch, 1 * 2 * 16); // on the plan's 16 GPUs
+        QVERIFY(made.plan.memory.optimizerOffload == OptimizerOffload::Host);
+        QVERIFY(made.plan.memory.parameterOffload == ParameterOffload::None);
+        QCOMPARE(made.plan.stack.name, std::string("deepspeed"));
+        QVERIFY(made.notUnderstood.empty());
+        const ImportedPlan sized = imported(read("ds.json",
+            R"({"train_batch_size": 256, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4,
+                "zero_optimization": {"stage": 2}})"));
+        QCOMPARE(sized.plan.cluster.gpus(), 256 / (2 * 4));
+        const ImportedPlan other = imported(read("ds.json",
+            R"({"zero_optimization": {"stage": 3, "zero_quantized_weights": true}, "bf16": {"enabled": true}})"));
+        QVERIFY(says(other.notUnderstood, "zero_quantized_weights"));
+    }
+
+    void llamaFactoryTellsModelStageAndBatch()
+    {
+        const Recording r = read("full.yaml", kLlamaFactory);
+        QVERIFY2(r.sources[0].kind == SourceKind::LlamaFactoryConfig, r.sources[0].refused.c_str());
+        const ImportedPlan made = imported(r);
+        QCOMPARE(made.plan.workload.model, std::string("llama-3.1-8b"));
+        QCOMPARE(made.plan.workload.globalBatch, 2 * 4 * 16);
+        QCOMPARE(made.plan.parallelism.zeroStage, 3);
+        QCOMPARE(made.plan.stack.name, std::string("deepspeed"));
+        QVERIFY(made.plan.memory.recompute == Recompute::Full); // unless it is turned off
+        QVERIFY(says(made.assumed, "not packed") && made.notUnderstood.empty());
+        std::string adapters = kLlamaFactory;
+        adapters.replace(adapters.find("finetuning_type: full"), 21, "finetuning_type: lora");
+        QVERIFY(errorOf(read("lora.yaml", adapters)).find("adapters") != std::string::npos);
+        std::string unknown = kLlamaFactory;
+        unknown.replace(unknown.find("meta-llama/Llama-3.1-8B-Instruct"), 32, "someone/their-own-model");
+        QVERIFY(errorOf(read("own.yaml", unknown)).find("config.json beside it") != std::string::npos);
+    }
+
+    void axolotlAccelerateAutomodelMaxTextAndPrimusAreRead()
+    {
+        const Recording axolotl = read("axolotl.yml",
+            "base_model: Qwen/Qwen2.5-7B\nsequence_len: 8192\nsample_packing: true\nmicro_batch_size: 1\n"
+            "gradient_accumulation_steps: 2\nbf16: true\ngradient_checkpointing: true\nfsdp:\n  - full_shard\n  - "
+            "auto_wrap\n");
+        QVERIFY(axolotl.sources[0].kind == SourceKind::AxolotlConfig);
+        const ImportedPlan a = imported(axolotl);
+        QVERIFY(a.plan.workload.model == "qwen2.5-7b" && a.plan.workload.globalBatch == 32);
+        QVERIFY(a.plan.parallelism.zeroStage == 3 && a.plan.stack.name == "fsdp" && !says(a.assumed, "not packed"));
+
+        const Recording accelerate = read("default_config.yaml",
+            "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nfsdp_config:\n  fsdp_sharding_strategy: "
+            "SHARD_GRAD_OP\n  fsdp_offload_params: true\nmixed_precision: bf16\nnum_machines: 2\nnum_processes: 16\n");
+        QVERIFY(accelerate.sources[0].kind == SourceKind::AccelerateConfig);
+        const ImportedPlan c = imported(accelerate);
+        QVERIFY(c.plan.parallelism.zeroStage == 2 && c.plan.memory.parameterOffload == ParameterOffload::Host);
+        QCOMPARE(c.plan.parallelism.data.value_or(0), 16);
+
+        const Recording automodel = read("recipe.yaml",
+            "step_scheduler:\n  global_batch_size: 64\n  local_batch_size: 2\nmodel:\n  _target_: "
+            "nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n  pretrained_model_name_or_path: "
+            "meta-llama/Llama-3.2-1B\ndistributed:\n  _target_: "
+            "nemo_automodel.components.distributed.fsdp2.FSDP2Manager\n  tp_size: 2\n  cp_size: 1\ndataset:\n  "
+            "seq_len: 4096\n");
+        QVERIFY(automodel.sources[0].kind == SourceKind::AutomodelConfig);
+        const ImportedPlan m = imported(automodel);
+        QVERIFY(m.plan.workload.model == "llama-3.2-1b" && m.plan.parallelism.tensor == 2);
+        QVERIFY(m.plan.workload.globalBatch == 64 && m.plan.workload.sequenceLength == 4096);
+
+        const Recording maxtext = read("llama.yml",
+            "base_config: base.yml\nmodel_name: llama3.1-8b\nhardware: gpu\nper_device_batch_size: 2\n"
+            "max_target_length: 8192\nici_fsdp_parallelism: 8\nici_tensor_parallelism: 2\nremat_policy: full\n"
+            "dtype: bfloat16\nsteps: 10\n");
+        QVERIFY(maxtext.sources[0].kind == SourceKind::MaxTextConfig);
+        const ImportedPlan x = imported(maxtext);
+        QVERIFY(x.plan.workload.model == "llama-3.1-8b" && x.plan.parallelism.tensor == 2);
+        QVERIFY(x.plan.parallelism.zeroStage == 3 && x.plan.workload.globalBatch == 2 * 8);
+
+        const Recording primus = read("llama3.1_8B.yaml",
+            "work_group: ${PRIMUS_TEAM:amd}\nmodules:\n  pre_trainer:\n    framework: megatron\n    config: "
+            "pre_trainer.yaml\n    model: llama3.1_8B.yaml\n    overrides:\n      micro_batch_size: 2\n"
+            "      global_batch_size: 128\n      seq_length: ${SEQ:8192}\n      tensor_model_parallel_size: 1\n"
+            "      use_distributed_optimizer: true\n      bf16: true\n");
+        QVERIFY(primus.sources[0].kind == SourceKind::PrimusConfig);
+        const ImportedPlan u = imported(primus);
+        QVERIFY(u.plan.workload.model == "llama-3.1-8b" && u.plan.workload.globalBatch == 128);
+        QVERIFY(u.plan.workload.sequenceLength == 8192 && u.plan.parallelism.zeroStage == 1);
+    }
+
+    void whatAScriptLeavesToAConditionIsAsked()
+    {
+        const std::string script =
+            "#!/bin/bash\nif [ \"$BIG\" = 1 ]; then N=80; T=8; else N=80; T=4; fi\n"
+            "torchrun --nproc-per-node 8 --nnodes 2 pretrain_gpt.py --num-layers $N --hidden-size "
+            "1024 --num-attention-heads 16 --micro-batch-size 1 --global-batch-size 16 "
+            "--seq-length 512 --vocab-size 1024 --bf16 --tensor-model-parallel-size $T\n";
+        const ImportedPlan made = imported(read("a.sh", script));
+        QCOMPARE(made.plan.parallelism.tensor, 4);
+        QCOMPARE(modelOf(made.plan).layers, 80);
+        QVERIFY(says(made.notUnderstood, "8 where line 2 has it"));
+        std::string shaped = script;
+        shaped.replace(shaped.find("else N=80"), 9, "else N=40");
+        QVERIFY(errorOf(read("a.sh", shaped)).find("80 where line 2 has it") != std::string::npos);
+    }
+};
+
+TRAINYARD_APPLESS_TEST(TestTrainerConfigs)
+#include "tst_trainer_configs.moc"
