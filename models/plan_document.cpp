@@ -71,6 +71,21 @@ void PlanDocument::apply(PlanPtr next, const QString &text, const QString &merge
     m_stack.push(new PlanCommand(m_plan, std::move(next), text, mergeKey, [this](const PlanPtr &plan) { show(plan); }));
 }
 
+void PlanDocument::edit(const PlanPtr &next, const QString &text, const QString &mergeKey)
+{
+    if (m_trial) {
+        if (!next || next == m_trial || *next == *m_trial) {
+            endPreview();
+            return;
+        }
+        const PlanPtr kept = next; // its owner may be a panel that adopting tells of another
+        adoptTrial();
+        apply(kept, text, mergeKey);
+        return;
+    }
+    apply(next, text, mergeKey);
+}
+
 void PlanDocument::preview(PlanPtr next, const QString &text)
 {
     if (!next || next == m_preview)

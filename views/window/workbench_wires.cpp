@@ -48,10 +48,10 @@ template <class Panel> void Workbench::takeEdits(Panel *panel)
 {
     PlanDocument &document = m_models.document;
     connect(panel, &Panel::editCommitted, this,
-        [&document](const PlanPtr &next, const QString &text) { document.apply(next, text); });
+        [&document](const PlanPtr &next, const QString &text) { document.edit(next, text); });
     if constexpr (requires { &Panel::editStepped; })
         connect(panel, &Panel::editStepped, this,
-            [&document](const PlanPtr &next, const QString &key) { document.apply(next, {}, key); });
+            [&document](const PlanPtr &next, const QString &key) { document.edit(next, {}, key); });
     if constexpr (requires { &Panel::editPreviewed; }) {
         connect(panel, &Panel::editPreviewed, this, [this, panel](const PlanPtr &next, const QString &text) {
             m_previewedBy = panel;
@@ -133,7 +133,7 @@ void Workbench::connectShares()
     takeEdits(shares);
     connect(shares, &GpuSharesPanel::editNudged, this,
         [this](const PlanPtr &next, const QString &text, const QString &key) {
-            m_models.document.apply(next, text, key);
+            m_models.document.edit(next, text, key);
         });
     connect(m_baselines, &BaselineComparison::tableChanged, shares->comparison(), &SharingComparison::setTable);
     connect(shares->comparison(), &SharingComparison::watched, m_baselines, &BaselineComparison::setWatched);
