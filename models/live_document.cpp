@@ -95,25 +95,15 @@ void LiveDocument::setPaused(std::uint32_t source, bool isPaused)
     readStatuses();
 }
 
-void LiveDocument::setAllPaused(bool arePaused)
+void LiveDocument::setHeld(bool isHeld)
 {
-    for (const LiveSourceRow &row : std::vector(d->rows))
-        if (goesOn(row.status))
-            d->feed->setPaused(row.number, arePaused);
-    readStatuses();
+    if (std::exchange(d->isHeld, isHeld) != isHeld)
+        emit heldChanged(isHeld);
 }
 
-bool LiveDocument::areAllPaused() const
+bool LiveDocument::isHeld() const
 {
-    bool hasAny = false;
-    for (const LiveSourceRow &row : d->rows) {
-        if (!goesOn(row.status))
-            continue;
-        if (row.status.state != live::SourceState::Paused)
-            return false;
-        hasAny = true;
-    }
-    return hasAny;
+    return d->isHeld;
 }
 
 void LiveDocument::retryNow(std::uint32_t source)

@@ -194,6 +194,20 @@ void PlanDocument::startNew(PlanPtr plan)
     replace(plan, plan, {});
 }
 
+void PlanDocument::create(PlanPtr plan)
+{
+    m_store.watch({});
+    m_stack.clear();
+    replace(plan, nullptr, {});
+}
+
+PlanPtr PlanDocument::opening() const
+{
+    if (m_saved)
+        return m_saved;
+    return m_stack.count() > 0 ? static_cast<const PlanCommand *>(m_stack.command(0))->before() : m_plan;
+}
+
 void PlanDocument::open(const QString &path)
 {
     m_readingAsNew.clear();

@@ -55,8 +55,12 @@ public:
     /// The tried plan is the plan: one step to undo.
     void adoptTrial();
 
-    /// untitled and unmodified
+    /// Untitled and unmodified: a plan that is elsewhere as well, as a sample is.
     void startNew(PlanPtr plan);
+    /// Untitled, and nowhere but in this window: it is unsaved work from the start, asked for and kept for recovery.
+    void create(PlanPtr plan);
+    /// What its file holds or, without one, the plan before the first edit: what differences are told against.
+    [[nodiscard]] PlanPtr opening() const;
     void open(const QString &path);
     /// the plan of a file, untitled: a sample
     void openAsNew(const QString &path);

@@ -91,7 +91,8 @@ void Workbench::connectEdits()
         m_staleDelay.stop();
         showStale(false);
     });
-    connect(&m_models.document, &PlanDocument::replaced, &bridge, &EvaluationBridge::pinOpening);
+    connect(&m_models.document, &PlanDocument::replaced, &bridge,
+        [this, &bridge] { bridge.pinOpening(m_models.document.opening()); });
     connect(&bridge, &EvaluationBridge::evaluationFinished, m_history, &EditHistory::note);
     connect(&m_models.effects, &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
         strategies->setEffects(effects);
