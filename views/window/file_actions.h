@@ -7,13 +7,13 @@
 #include "models/dropped_file.h"
 #include "models/plan_document.h"
 #include "models/recent_files.h"
+#include "views/parts/message_bar.h"
 
 #include <functional>
 #include <vector>
 
 namespace trainyard {
 
-class MessageBar;
 class Prompts;
 
 class FileActions : public QObject {
