@@ -106,7 +106,8 @@ void ClusterMap::setShown(const Shown &shown)
         return;
     }
     const bool wasElsewhere = std::exchange(m_elsewhere, std::nullopt).has_value();
-    if (shown.evaluation != m_evaluation) {
+    const bool isAwaited = shown.plan && !shown.evaluation && shown.errors.empty(); // what is known stays until then
+    if (!isAwaited && shown.evaluation != m_evaluation) {
         m_evaluation = shown.evaluation;
         rebuild();
     } else if (wasElsewhere) {

@@ -213,7 +213,7 @@ void StrategyPanel::setShown(const Shown &shown)
 {
     m_plan = shown.base;
     m_shownPlan = shown.plan;
-    if (shown.evaluation) // without one the words of the plan before stay
+    if (shown.isCurrent()) // until then the words of the plan before stay
         m_evaluation = shown.evaluation;
     rebuild();
 }
