@@ -158,7 +158,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         // What was just previewed is known; else the numbers of the plan before stay until those of this one come.
         const EvaluationPtr known = m_shown.isCurrent() && m_shown.plan == plan ? m_shown.evaluation : m_settled.evaluation;
         awaitNumbers();
-        show({ plan, plan, known, {}, role });
+        tell({ plan, plan, known, {}, role });
         m_rok->setPlan(plan);
         m_jobAdviser->setPlan(plan);
         m_baselines->setPlan(plan);
@@ -188,7 +188,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     timeline->setEvaluation(evaluation);
     m_isTelling = false;
     const QWidget *kept = role == Shown::Role::Preview ? m_previewedBy : nullptr;
-    show({ plan, base, evaluation, {}, role }, kept);
+    tell({ plan, base, evaluation, {}, role }, kept);
     map->setUpdatesEnabled(true);
     status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue), m_models.bridge.wasKnown());
     alignCurves(); // the width of the labels may have changed
@@ -201,26 +201,26 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
         problems->parentWidget()->parentWidget(), serious > 0 ? tr("Problems (%1)").arg(serious) : tr("Problems"));
 }
 
-void Workbench::show(const Shown &shown, const QWidget *kept)
+void Workbench::tell(const Shown &shown, const QWidget *kept)
 {
     m_shown = shown;
     if (!shown.isPreview())
         m_settled = shown;
-    const auto tell = [&](auto *panel) {
+    const auto unlessKept = [&](auto *panel) {
         if (panel != kept)
             panel->setShown(shown);
     };
     m_isTelling = true; // what an edit leaves selected is nobody's choice
     map->setShown(shown); // a drag stays in the hand
     m_isTelling = false;
-    tell(strategies);
-    tell(workload);
+    unlessKept(strategies);
+    unlessKept(workload);
     jobs->setShown(shown);
-    tell(datacenters);
+    unlessKept(datacenters);
     shares->setShown(shown); // a bar in the hand keeps its place by itself
-    tell(why);
-    tell(problems);
-    tell(memory);
+    unlessKept(why);
+    unlessKept(problems);
+    unlessKept(memory);
     curves->setShown(shown);
 }
 
@@ -237,7 +237,7 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
     timeline->setFailure(errors.empty() ? tr("no reason is known") : QString::fromStdString(errors.front().what));
     experts->setEvaluation(nullptr);
     details->setEvaluation(nullptr);
-    show({ plan, plan, nullptr, errors, m_models.document.trial() ? Shown::Role::Tried : Shown::Role::Own });
+    tell({ plan, plan, nullptr, errors, m_models.document.trial() ? Shown::Role::Tried : Shown::Role::Own });
     m_lower->setTitle(problems->parentWidget()->parentWidget(), tr("Problems (%1)").arg(errors.size()));
 }
 

@@ -117,7 +117,7 @@ private:
     template <class Panel> void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);
     /// The one way to the panels: `kept` is previewing and must not change under the pointer.
-    void show(const Shown &shown, const QWidget *kept = nullptr);
+    void tell(const Shown &shown, const QWidget *kept = nullptr);
     void showEvaluation(const EvaluationPtr &evaluation);
     void showFailure(const PlanPtr &plan, const Errors &errors);
     void awaitNumbers();
