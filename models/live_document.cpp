@@ -13,11 +13,6 @@ namespace {
 
 constexpr int kLiveTickMs = 100;
 
-bool goesOn(const live::SourceStatus &status)
-{
-    return status.state != live::SourceState::Ended && status.state != live::SourceState::Refused;
-}
-
 } // namespace
 
 LiveDocument::LiveDocument(RunDocument &runs, const Catalogue &catalogue, QObject *parent)
