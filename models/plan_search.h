@@ -83,8 +83,8 @@ public:
     [[nodiscard]] const SearchOptions &asked() const { return m_asked; }
     /// Rows, best first; of those so far while it searches.
     [[nodiscard]] const std::vector<std::size_t> &best() const { return m_best; }
-    /// The row of the plan itself: of one that was adopted, else of that which was searched around. Its money is that of
-    /// its cluster as it is, idle GPUs too.
+    /// The row of the plan itself: of one that was adopted, else of that which was searched around. Its money is that
+    /// of its cluster as it is, idle GPUs too.
     [[nodiscard]] std::optional<std::size_t> own() const;
     /// GPUs in nodes that the plan of a row leaves idle and that it is written without; 0 where they are kept.
     [[nodiscard]] int givesBack(std::size_t row) const;

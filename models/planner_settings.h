@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What somebody asks the planner for: objective, constraints, worlds, keys that stay, how long. A value; kept in the
-// program's settings between sessions, but for the limits, which are of one plan. Ids of datacenters and names of worlds that a plan lacks are left out of its
-// search and kept for the next plan that has them.
+// program's settings between sessions, but for the limits, which are of one plan. Ids of datacenters and names of
+// worlds that a plan lacks are left out of its search and kept for the next plan that has them.
 
 #include "core/planner/search/search.h"
 

@@ -256,7 +256,8 @@ void addOptimizeCommand(CLI::App &app, int &exitCode)
         .text("--out", options->out,
             "Write the best plan to this file, without the nodes that it leaves idle (--keep-idle keeps them)")
         .shownAs("PLAN");
-    command.flag("--keep-idle", options->keepsIdle, "Keep all nodes of the cluster, idle ones too, in the plan that is written and in all prices");
+    command.flag("--keep-idle", options->keepsIdle,
+        "Keep all nodes of the cluster, idle ones too, in the plan that is written and in all prices");
     command
         .number("--rows", options->rows,
             "With --format json: so many of the candidates that were looked at, each with its values and why it is out")

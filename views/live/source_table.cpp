@@ -52,8 +52,9 @@ SourceTable::SourceTable(LiveDocument &live, QWidget *parent)
     retry->setToolTip(tr("Does not wait for the next try"));
     removeButton->setToolTip(tr("Disconnects it. What it told stays."));
     connect(connectButton, &QPushButton::clicked, this, &SourceTable::connectRequested);
-    pause->setToolTip(tr("Stays connected. What it tells meanwhile is left out of the recording, or asked for later where "
-                         "the source can."));
+    pause->setToolTip(
+        tr("Stays connected. What it tells meanwhile is left out of the recording, or asked for later where "
+           "the source can."));
     connect(pause, &QPushButton::clicked, this, [this] {
         if (const LiveSourceRow *source = chosen())
             m_live.setPaused(source->number, source->status.state != live::SourceState::Paused);

@@ -123,9 +123,9 @@ void CandidateCard::tellIdle(const SearchRow &row, bool isOwn)
     QString text;
     if (idle > 0 && row.clusterUsdPerHour > 0) {
         const bool keeps = m_search.asked().keepsIdle;
-        text = isOwn  ? tr("It leaves %1 idle, which are in its price.").arg(gpusText(idle))
-            : keeps ? tr("It leaves %1 idle and keeps them, in every price here.").arg(gpusText(idle))
-                    : tr("It gives %1 back that it leaves idle. With them: %2.").arg(gpusText(idle), price);
+        text = isOwn ? tr("It leaves %1 idle, which are in its price.").arg(gpusText(idle))
+            : keeps  ? tr("It leaves %1 idle and keeps them, in every price here.").arg(gpusText(idle))
+                     : tr("It gives %1 back that it leaves idle. With them: %2.").arg(gpusText(idle), price);
     }
     m_idle->setText(text);
     m_idle->setVisible(!text.isEmpty());

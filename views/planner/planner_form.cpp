@@ -74,8 +74,9 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
     : QWidget(parent)
     , objective(new QComboBox(this))
     , robustness(new QComboBox(this))
-    , budget(new LimitRow({ tr("Budget"), tr(" $/h"), tr("no limit"),
-                              tr("Most dollars per hour of the plan as it would be adopted, egress included."), 1e9, 2, 0.01 },
+    , budget(new LimitRow(
+          { tr("Budget"), tr(" $/h"), tr("no limit"),
+              tr("Most dollars per hour of the plan as it would be adopted, egress included."), 1e9, 2, 0.01 },
           this))
     , gpus(new LimitRow({ tr("GPUs, at most"), {}, tr("no limit"), tr("Most GPUs that are used."), 1e7, 0, 1 }, this))
     , throughput(new LimitRow(

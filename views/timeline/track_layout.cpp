@@ -168,7 +168,8 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
     return row;
 }
 
-/// Tracks by datacenter, that with the earliest stage first, so that stages run from the top down; class, then stages before channels, each by stage, streams of a stage after its compute.
+/// Tracks by datacenter, that with the earliest stage first, so that stages run from the top down; class, then stages
+/// before channels, each by stage, streams of a stage after its compute.
 std::vector<std::pair<int, std::uint32_t>> sortedTracks(const Evaluation &evaluation)
 {
     const auto &tracks = evaluation.timeline.tracks;
@@ -184,8 +185,8 @@ std::vector<std::pair<int, std::uint32_t>> sortedTracks(const Evaluation &evalua
     const auto rank = [&](const std::pair<int, std::uint32_t> &entry) {
         const Track &track = tracks[entry.second];
         const auto first = earliest.find(entry.first);
-        return std::tuple(first == earliest.end() ? 0 : first->second, entry.first, track.pipelineClass, track.stream == Stream::Wan, track.stage, int(track.stream),
-            track.toStage);
+        return std::tuple(first == earliest.end() ? 0 : first->second, entry.first, track.pipelineClass,
+            track.stream == Stream::Wan, track.stage, int(track.stream), track.toStage);
     };
     std::sort(sorted.begin(), sorted.end(), [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
     return sorted;

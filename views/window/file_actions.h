@@ -68,8 +68,8 @@ private:
     /// The file is not as it was read.
     void saveOverOther(const QString &path);
     void useModelConfig(const QString &path);
-    void showErrors(const QString &kind, const QString &headline, const Errors &errors,
-        std::vector<Message::Answer> answers = {});
+    void showErrors(
+        const QString &kind, const QString &headline, const Errors &errors, std::vector<Message::Answer> answers = {});
 
     PlanDocument &m_document;
     RecentFiles &m_recent;

@@ -40,9 +40,7 @@ void addLiveCommands(CommandRegistry &registry, MainWindow &window)
         .run = [&live] { live.setHeld(!live.isHeld()); },
         .isEnabled = isLive,
         .describe =
-            [&live] {
-                return live.isHeld() ? commandText("Resume the picture") : commandText("Hold the picture");
-            } });
+            [&live] { return live.isHeld() ? commandText("Resume the picture") : commandText("Hold the picture"); } });
     registry.add({ .id = "live.follow",
         .group = group,
         .text = commandText("&Follow the newest step"),

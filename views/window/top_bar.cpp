@@ -32,7 +32,8 @@ const std::vector<MenuList> &subMenus()
         { QT_TRANSLATE_NOOP("TopBar", "On the &map"),
             { "plan.addDatacenter", "plan.addLink", "-", "plan.editSelection", "plan.removeSelection",
                 "plan.resetPositions" } },
-        { QT_TRANSLATE_NOOP("TopBar", "&Many models"), { "view.jobs", "-", "jobs.add", "jobs.grid", "-", "jobs.compare" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Many models"),
+            { "view.jobs", "-", "jobs.add", "jobs.grid", "-", "jobs.compare" } },
         { QT_TRANSLATE_NOOP("TopBar", "In the &timeline"),
             { "timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "-", "timeline.criticalPath", "timeline.measured",
                 "timeline.find" } },
@@ -131,7 +132,8 @@ void TopBar::fillMenus(CommandRegistry &registry)
         for (const QString &id : list.ids) {
             if (id == QLatin1String("-"))
                 menu->addSeparator();
-            else if (const auto sub = std::ranges::find(subMenus(), id, [](const MenuList &one) { return QLatin1String(one.title); });
+            else if (const auto sub = std::ranges::find(
+                         subMenus(), id, [](const MenuList &one) { return QLatin1String(one.title); });
                      sub != subMenus().end())
                 addTo(*menu->addMenu(tr(sub->title)), sub->ids, registry);
             else if (id == QLatin1String("recent"))

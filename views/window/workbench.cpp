@@ -156,7 +156,8 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         m_previewedBy = nullptr;
         const Shown::Role role = document.trial() ? Shown::Role::Tried : Shown::Role::Own;
         // What was just previewed is known; else the numbers of the plan before stay until those of this one come.
-        const EvaluationPtr known = m_shown.isCurrent() && m_shown.plan == plan ? m_shown.evaluation : m_settled.evaluation;
+        const EvaluationPtr known =
+            m_shown.isCurrent() && m_shown.plan == plan ? m_shown.evaluation : m_settled.evaluation;
         awaitNumbers();
         tell({ plan, plan, known, {}, role });
         m_rok->setPlan(plan);

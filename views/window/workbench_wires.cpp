@@ -133,9 +133,8 @@ void Workbench::connectShares()
 {
     takeEdits(shares);
     connect(shares, &GpuSharesPanel::editNudged, this,
-        [this](const PlanPtr &next, const QString &text, const QString &key) {
-            m_models.document.edit(next, text, key);
-        });
+        [this](
+            const PlanPtr &next, const QString &text, const QString &key) { m_models.document.edit(next, text, key); });
     connect(m_baselines, &BaselineComparison::tableChanged, shares->comparison(), &SharingComparison::setTable);
     connect(shares->comparison(), &SharingComparison::watched, m_baselines, &BaselineComparison::setWatched);
 }

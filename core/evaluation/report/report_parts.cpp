@@ -115,9 +115,10 @@ std::vector<ReportSetting> reportSettings(const Evaluation &evaluation)
     add("EP", p.expert);
     add("ETP", p.expertTensor);
     add("virtual stages", p.virtualPipeline);
-    std::vector<ReportSetting> settings { { "Parallelism", degrees }, { "ZeRO", "stage " + std::to_string(p.zeroStage) },
-        { "Schedule", labelOf(plan.schedule) },
-        { "Micro-batch", counted(plan.workload.microBatch, "sequence") + ", " + labelOf(plan.workload.precision) + ", "
+    std::vector<ReportSetting> settings { { "Parallelism", degrees },
+        { "ZeRO", "stage " + std::to_string(p.zeroStage) }, { "Schedule", labelOf(plan.schedule) },
+        { "Micro-batch",
+            counted(plan.workload.microBatch, "sequence") + ", " + labelOf(plan.workload.precision) + ", "
                 + labelOf(plan.workload.optimizer) },
         { "Recomputation", labelOf(plan.memory.recompute) },
         { "Stack", plan.stack.name + (plan.stack.release.empty() ? "" : " " + plan.stack.release) } };

@@ -90,7 +90,8 @@ std::string slowerGpu(int datacenter, const SelectionOption &best, const Workloa
     };
     double slowest = std::numeric_limits<double>::infinity();
     for (const DatacenterBlock &block : best.blocks)
-        slowest = flopsOf(block.datacenter, [](double a, double b) { return std::min(a, b); }, slowest);
+        slowest = flopsOf(
+            block.datacenter, [](double a, double b) { return std::min(a, b); }, slowest);
     for (const auto *gpu : workload.gpus[std::size_t(datacenter)])
         if (gpu->peakFlops(precision) < slowest)
             return gpu->name;
@@ -160,7 +161,8 @@ std::string remarkOn(
         const std::string text = opening + "the best option with it that was simulated, "
             + blocksText(with->blocks, workload.plan->cluster) + ", reaches " + valueText(*with, selection.objective)
             + " against " + valueText(best, selection.objective);
-        return text + ": " + whyNot(datacenter, *with, best, selection, workload, LocationBook(workload).capacity(datacenter)) + ".";
+        return text + ": "
+            + whyNot(datacenter, *with, best, selection, workload, LocationBook(workload).capacity(datacenter)) + ".";
     }
     if (LocationBook(workload).capacity(datacenter) < cell)
         return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")

@@ -16,7 +16,8 @@ public:
     /// Of the datacenters with these ids; none: all.
     LeastCost(const Plan &plan, const Catalogue &catalogue, const std::vector<std::string> &datacenters);
     [[nodiscard]] double usdPerHour(int gpus) const { return least(m_usd, gpus); }
-    /// What so many GPUs in one datacenter cost is that, whichever they are: all have one price, and so many fill nodes.
+    /// What so many GPUs in one datacenter cost is that, whichever they are: all have one price, and so many fill
+    /// nodes.
     [[nodiscard]] bool isExact(int gpus) const { return m_isExact && gpus % m_perNode == 0; }
     /// of the datacenters that it is of
     [[nodiscard]] int gpus() const { return m_usd.back().gpus; }

@@ -42,9 +42,8 @@ Hourly hourly(const Evaluation &evaluation, const Catalogue &catalogue)
             int used = 0;
             for (const GpuRun &run : evaluation.layout.runs)
                 used += run.datacenter == int(d) && run.pool == int(p) ? run.gpus : 0;
-            const auto idle = std::ranges::find_if(idleIn, [&](const PoolNodes &nodes) {
-                return nodes.datacenter == int(d) && nodes.pool == int(p);
-            });
+            const auto idle = std::ranges::find_if(
+                idleIn, [&](const PoolNodes &nodes) { return nodes.datacenter == int(d) && nodes.pool == int(p); });
             const int paid = areJobs ? used : pool.gpus() - (idle == idleIn.end() ? 0 : idle->nodes * pool.gpusPerNode);
             sum.kilowatts += chipKilowatts(*gpu, used, used, utilization);
             const double price = pool.usdPerGpuHour.value_or(gpu->usdPerHour);

@@ -3,9 +3,9 @@
 // A cluster map with a plan in it, and verbs for what a hand does to it: real mouse and key events, and what the map
 // says of them.
 
+#include "tests/support/told.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/cluster_map.h"
-#include "tests/support/told.h"
 #include "views/cluster/map_selection.h"
 
 #include <QApplication>

@@ -204,8 +204,7 @@ private slots:
     void aCommittedPlanIsTakenOverWithoutAnotherPreview()
     {
         Hand hand(threeRegions());
-        QObject::connect(
-            &hand.map, &ClusterMap::editCommitted, &hand.map,
+        QObject::connect(&hand.map, &ClusterMap::editCommitted, &hand.map,
             [&](const PlanPtr &next) { hand.map.setShown(shownOf(next)); });
         hand.press(hand.node(Oregon, 3));
         hand.moveTo(hand.on(Iowa));

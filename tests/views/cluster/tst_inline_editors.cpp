@@ -43,7 +43,8 @@ struct Desk : Hand {
         : Hand(start, size)
     {
         map.activateWindow();
-        QObject::connect(&map, &ClusterMap::editCommitted, &map, [this](const PlanPtr &next) { map.setShown(shownOf(next)); });
+        QObject::connect(
+            &map, &ClusterMap::editCommitted, &map, [this](const PlanPtr &next) { map.setShown(shownOf(next)); });
     }
     void openLink(int index)
     {

@@ -5,9 +5,9 @@
 #include "core/evaluation/advice/evaluate.h"
 #include "models/job_list_model.h"
 #include "models/plan_document.h"
+#include "tests/support/told.h"
 #include "views/panels/job_list.h"
 #include "views/panels/jobs_panel.h"
-#include "tests/support/told.h"
 #include "views/theme/theme.h"
 
 #include <QLineEdit>

@@ -41,7 +41,8 @@ class GpuSharesPanelTest : public QObject {
         GpuSharesPanel *panel = m_panel.get();
         const auto show = [this, document, panel] {
             panel->setShown(shownOf(document->plan()));
-            panel->setShown(test::told(document->plan(), *evaluate(document->shownPlan(), builtinCatalogue(), m_workspace)));
+            panel->setShown(
+                test::told(document->plan(), *evaluate(document->shownPlan(), builtinCatalogue(), m_workspace)));
         };
         connect(document, &PlanDocument::shownPlanChanged, panel, show);
         connect(panel, &GpuSharesPanel::editCommitted, document,

@@ -43,7 +43,9 @@ QStringList valuesOf(const StrategyPanel &panel)
     QStringList values;
     for (const StrategyRow *row : panel.findChildren<StrategyRow *>())
         values << row->group() + QStringLiteral(": ")
-                + (row->list() ? row->list()->currentText() : row->toggle()->isChecked() ? "on" : "off");
+                + (row->list()                       ? row->list()->currentText()
+                        : row->toggle()->isChecked() ? "on"
+                                                     : "off");
     return values;
 }
 
@@ -115,7 +117,8 @@ private slots:
                 continue;
             emit row->list()->highlighted(int(i));
             QVERIFY(f.document.isPreviewing());
-            if (!test::until([&] { return !f.bridge.isStale(); }) || f.bridge.evaluation()->plan != f.document.shownPlan())
+            if (!test::until([&] { return !f.bridge.isStale(); })
+                || f.bridge.evaluation()->plan != f.document.shownPlan())
                 continue; // it cannot run
             f.expectOneScene(f.bench.strategies);
             tried += textOf(f.map()->shownScene()) != own;
@@ -131,12 +134,14 @@ private slots:
         SceneWindow f;
         f.bench.reveal(f.bench.datacenters);
         DatacenterRow *row = nullptr;
-        QTRY_VERIFY_WITH_TIMEOUT([&] {
-            for (DatacenterRow *one : f.bench.datacenters->findChildren<DatacenterRow *>())
-                if (one->applyButton()->isVisible() && one->applyButton()->isEnabled())
-                    row = one;
-            return row != nullptr;
-        }(), 30000);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            [&] {
+                for (DatacenterRow *one : f.bench.datacenters->findChildren<DatacenterRow *>())
+                    if (one->applyButton()->isVisible() && one->applyButton()->isEnabled())
+                        row = one;
+                return row != nullptr;
+            }(),
+            30000);
         const QStringList values = valuesOf(*f.bench.strategies);
         hover(row->applyButton(), true);
         QVERIFY(f.document.isPreviewing());
@@ -169,7 +174,8 @@ private slots:
         other.schedule = ScheduleKind::GPipe;
         const auto tried = std::make_shared<const Plan>(other);
         EffectTablePtr effects;
-        connect(&f.effects, &StrategyEffects::effectsChanged, this, [&](const EffectTablePtr &table) { effects = table; });
+        connect(
+            &f.effects, &StrategyEffects::effectsChanged, this, [&](const EffectTablePtr &table) { effects = table; });
         f.document.tryPlan(tried, QStringLiteral("another"));
         f.expectOneScene();
         QVERIFY(f.map()->scene().summary != QString() && f.bridge.evaluation()->metrics.gpusUsed < own->cluster.gpus());

@@ -135,8 +135,10 @@ private slots:
         for (int i = 0; i < 100; ++i) {
             const auto drawn = [&] {
                 return with([&](Evaluation &e) {
-                    e.metrics.breakdown = Breakdown { .compute = seconds(random), .bubble = seconds(random),
-                        .wan = seconds(random), .dataParallel = seconds(random) };
+                    e.metrics.breakdown = Breakdown { .compute = seconds(random),
+                        .bubble = seconds(random),
+                        .wan = seconds(random),
+                        .dataParallel = seconds(random) };
                     const Breakdown &b = *e.metrics.breakdown;
                     e.metrics.iterationTime = b.compute + b.bubble + b.wan + b.dataParallel;
                 });

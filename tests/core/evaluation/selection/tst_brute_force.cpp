@@ -184,8 +184,8 @@ void TestBruteForce::aLargeDatacenterAloneIsFoundBesideWholeCells()
     QCOMPARE(alone->sequencesPerSecond > over->sequencesPerSecond, alone < over);
 }
 
-/// Sites with slower or as fast GPUs behind near or far links: of every remark the named part is the one that grows most
-/// between the two evaluations, told apart here, and slower GPUs are blamed only where they are slower.
+/// Sites with slower or as fast GPUs behind near or far links: of every remark the named part is the one that grows
+/// most between the two evaluations, told apart here, and slower GPUs are blamed only where they are slower.
 void TestBruteForce::aRemarkNamesThePartThatGrowsMost()
 {
     std::mt19937 random(5);
