@@ -80,11 +80,11 @@ void thin(std::vector<SelectionOption> &options, int fastest, int cheapest)
 }
 
 /// The name of a GPU of the datacenter that is slower than every one that the best option uses; empty where none is.
-std::string slowerGpu(int datacenter, const SelectionOption &best, const Workload &workload)
+std::string slowerGpu(int datacenter, const SelectionOption &best, const Requested &asked)
 {
-    const Precision precision = workload.plan->workload.precision;
+    const Precision precision = asked.plan->workload.precision;
     const auto flopsOf = [&](int site, auto choose, double from) {
-        for (const auto *gpu : workload.gpus[std::size_t(site)])
+        for (const auto *gpu : asked.gpus[std::size_t(site)])
             from = choose(from, gpu->peakFlops(precision));
         return from;
     };
@@ -92,7 +92,7 @@ std::string slowerGpu(int datacenter, const SelectionOption &best, const Workloa
     for (const DatacenterBlock &block : best.blocks)
         slowest = flopsOf(
             block.datacenter, [](double a, double b) { return std::min(a, b); }, slowest);
-    for (const auto *gpu : workload.gpus[std::size_t(datacenter)])
+    for (const auto *gpu : asked.gpus[std::size_t(datacenter)])
         if (gpu->peakFlops(precision) < slowest)
             return gpu->name;
     return {};
@@ -101,7 +101,7 @@ std::string slowerGpu(int datacenter, const SelectionOption &best, const Workloa
 /// "compute takes 12.0 s instead of 8.00 s: its A100 SXM 80 GB are slower": the part of the iteration that grows most;
 /// empty where it is not known, or none does.
 std::string grownPart(
-    int datacenter, const SelectionOption &with, const SelectionOption &best, const Workload &workload)
+    int datacenter, const SelectionOption &with, const SelectionOption &best, const Requested &asked)
 {
     if (!with.breakdown || !best.breakdown || !(with.seconds > best.seconds))
         return {};
@@ -111,13 +111,13 @@ std::string grownPart(
         most = is[i].seconds - was[i].seconds > is[most].seconds - was[most].seconds ? i : most;
     std::string text = std::string(is[most].label) + " takes " + secondsText(is[most].seconds) + " instead of "
         + secondsText(was[most].seconds);
-    const std::string gpu = slowerGpu(datacenter, best, workload);
+    const std::string gpu = slowerGpu(datacenter, best, asked);
     return is[most].part == &Breakdown::compute && !gpu.empty() ? text + ": its " + gpu + " are slower" : text;
 }
 
 /// Why the option with the datacenter is no better, by what differs between them.
 std::string whyNot(int datacenter, const SelectionOption &with, const SelectionOption &best, const Selection &selection,
-    const Workload &workload, int locations)
+    const Requested &asked, int locations)
 {
     if (selection.objective == SelectionObjective::Cost) {
         const double dearer = with.usdPerMillionTokens - best.usdPerMillionTokens,
@@ -131,7 +131,7 @@ std::string whyNot(int datacenter, const SelectionOption &with, const SelectionO
         : with.bound == Bound::InFlight                ? "the way across leaves too few micro-batches in flight"
                                                        : "";
     if (with.data() == best.data()) {
-        if (const std::string grown = grownPart(datacenter, with, best, workload); !grown.empty())
+        if (const std::string grown = grownPart(datacenter, with, best, asked); !grown.empty())
             return grown + (wait.empty() ? "" : "; " + wait);
         return wait.empty() ? "as many replicas train, and none faster" : wait;
     }

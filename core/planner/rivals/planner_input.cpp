@@ -239,7 +239,7 @@ ExpectedAll<PlannerInput> plannerInputOf(const PlanPtr &plan, const Catalogue &c
         return std::unexpected(
             Errors { { ErrorCode::BadValue, "workload.model", "these planners know dense models, layer by layer, alone",
                 "a dense model without measured stages or jobs" } });
-    if (auto unranked = whyUnranked(workload.model.doubts))
+    if (auto unranked = whyUnranked(asked.model.doubts))
         return std::unexpected(Errors { *std::move(unranked) });
     PlannerInput input;
     const ModelSpec &model = asked.model;
