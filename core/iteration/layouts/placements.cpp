@@ -209,8 +209,10 @@ Placements placed(const Requested &asked, const std::vector<PlacementMode> &mode
     std::ranges::stable_sort(
         result.found, {}, [](const PlacedLayout &p) { return std::tuple(p.isFewer, !p.mayFit, p.bound); });
     const auto fewer = std::ranges::find(result.found, true, &PlacedLayout::isFewer);
-    if (result.found.end() - fewer > most)
-        result.found.erase(fewer + most, result.found.end());
+    constexpr int kMostDealt = 6; // dealing takes longer than all else here
+    const int mostFewer = sharesOut(*asked.plan) ? std::min(most, kMostDealt) : most;
+    if (result.found.end() - fewer > mostFewer)
+        result.found.erase(fewer + mostFewer, result.found.end());
     return result;
 }
 
@@ -218,7 +220,7 @@ Placements placed(const Requested &asked, const std::vector<PlacementMode> &mode
 
 bool isOpen(const Plan &plan)
 {
-    return (!plan.parallelism.data || hasUnlikePools(plan)) && !hasJobs(plan) && !sharesOut(plan);
+    return (!plan.parallelism.data || hasUnlikePools(plan)) && !hasJobs(plan);
 }
 
 Placements undealtPlacements(const Requested &asked, int most)

@@ -14,7 +14,7 @@
 namespace trainyard {
 
 /// Whether OpenReplicas::Fastest is more than the most: the plan leaves their number open, or pools differ, whose GPUs
-/// may be taken fastest first. Where shares are dealt every GPU gets work by what it can do.
+/// may be taken fastest first.
 [[nodiscard]] bool isOpen(const Plan &plan);
 
 struct PlacedLayout {
