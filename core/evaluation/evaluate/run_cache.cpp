@@ -18,8 +18,7 @@ EvaluationPtr RunCache::find(const Plan &plan, Depth depth, const RunContext &as
         const auto &problems = entry.evaluation->problems;
         if (entry.depth > depth && std::ranges::any_of(problems, &Problem::saysWhatWasLeftOut))
             return false;
-        return isDeep && entry.catalogue == &asked.catalogue
-            && (entry.replicas == asked.replicas || !isOpen(plan))
+        return isDeep && entry.catalogue == &asked.catalogue && (entry.replicas == asked.replicas || !isOpen(plan))
             && (depth != Depth::Everything || entry.fixes == asked.fixes)
             && (entry.evaluation->plan.get() == &plan || *entry.evaluation->plan == plan);
     };

@@ -100,8 +100,7 @@ std::string slowerGpu(int datacenter, const SelectionOption &best, const Request
 
 /// "compute takes 12.0 s instead of 8.00 s: its A100 SXM 80 GB are slower": the part of the iteration that grows most;
 /// empty where it is not known, or none does.
-std::string grownPart(
-    int datacenter, const SelectionOption &with, const SelectionOption &best, const Requested &asked)
+std::string grownPart(int datacenter, const SelectionOption &with, const SelectionOption &best, const Requested &asked)
 {
     if (!with.breakdown || !best.breakdown || !(with.seconds > best.seconds))
         return {};
@@ -161,8 +160,8 @@ std::string remarkOn(
         const std::string text = opening + "the best option with it that was simulated, "
             + blocksText(with->blocks, asked.plan->cluster) + ", reaches " + valueText(*with, selection.objective)
             + " against " + valueText(best, selection.objective);
-        return text + ": "
-            + whyNot(datacenter, *with, best, selection, asked, LocationBook(asked).capacity(datacenter)) + ".";
+        return text + ": " + whyNot(datacenter, *with, best, selection, asked, LocationBook(asked).capacity(datacenter))
+            + ".";
     }
     if (LocationBook(asked).capacity(datacenter) < cell)
         return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")

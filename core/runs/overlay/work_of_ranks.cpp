@@ -2,6 +2,7 @@
 #include "core/runs/overlay/work_of_ranks.h"
 
 #include "core/base/median.h"
+#include "core/runs/overlay/pipeline_depths.h"
 #include "core/runs/overlay/span_index.h"
 
 #include <algorithm>
@@ -327,52 +328,6 @@ std::vector<WorkOfRank> workOfRanks(const Run &run, const RankMap &map)
     return Worker(run, map).work();
 }
 
-namespace {
-
-/// How far down the pipeline each recorded rank is, by who sends first to whom in what was
-/// recorded, which begins with a step: who is sent to before it has
-/// sent anything there lies behind. 0 for all where nobody sends.
-std::vector<int> depthsOf(const Run &run)
-{
-    const Recording &recording = *run.recording;
-    struct Send {
-        Moment at = 0;
-        std::uint32_t from = 0, to = 0;
-    };
-    std::vector<Send> firsts;
-    std::set<std::pair<std::uint32_t, std::uint32_t>> known; // pairs, either way
-    std::vector<Send> sends;
-    for (const MatchedCollective &one : run.collectives) {
-        if (one.parts.size() != 2 || !isTransferName(recording.names[one.operation]))
-            continue;
-        const auto sender = std::ranges::find_if(one.parts, [&](const MatchedCollective::Part &part) {
-            return recording.names[recording.ranks[part.rank].collectives[part.collective].operation].starts_with(
-                "send");
-        });
-        if (sender == one.parts.end())
-            continue;
-        const std::uint32_t to = one.parts[sender == one.parts.begin() ? 1 : 0].rank;
-        sends.push_back({ recording.ranks[sender->rank].collectives[sender->collective].start
-                + (sender->rank < run.clockShift.size() ? run.clockShift[sender->rank] : 0),
-            sender->rank, to });
-    }
-    std::ranges::stable_sort(sends, {}, &Send::at);
-    for (const Send &one : sends)
-        if (known.insert(std::minmax(one.from, one.to)).second)
-            firsts.push_back(one);
-    std::vector<int> depths(recording.ranks.size(), 0);
-    std::vector<char> isPlaced(depths.size(), 0);
-    for (const Send &one : firsts) {
-        isPlaced[one.from] = 1;
-        if (!isPlaced[one.to]) // else a stage sends back to the first, for the next part of the model
-            depths[one.to] = depths[one.from] + 1;
-        isPlaced[one.to] = 1;
-    }
-    return depths;
-}
-
-} // namespace
-
 std::vector<int> likesOf(const Run &run, const RankMap &map)
 {
     using Kind = std::tuple<std::string, double, int>; // operation, bytes, ranks
@@ -384,7 +339,7 @@ std::vector<int> likesOf(const Run &run, const RankMap &map)
     };
     const Recording &recording = *run.recording;
     std::vector<Signature> signatures(recording.ranks.size());
-    const std::vector<int> depths = depthsOf(run);
+    const std::vector<int> depths = pipelineDepths(run);
     for (std::size_t r = 0; r < recording.ranks.size(); ++r) {
         const int rank = recording.ranks[r].rank;
         signatures[r].depth = rank >= 0 && rank < map.worldSize() ? 0 : depths[r];
