@@ -13,6 +13,11 @@ namespace {
 
 constexpr int kLiveTickMs = 100;
 
+bool goesOn(const live::SourceStatus &status)
+{
+    return status.state != live::SourceState::Ended && status.state != live::SourceState::Refused;
+}
+
 } // namespace
 
 LiveDocument::LiveDocument(RunDocument &runs, const Catalogue &catalogue, QObject *parent)
@@ -90,15 +95,25 @@ void LiveDocument::setPaused(std::uint32_t source, bool isPaused)
     readStatuses();
 }
 
-void LiveDocument::setHeld(bool isHeld)
+void LiveDocument::setAllPaused(bool arePaused)
 {
-    if (std::exchange(d->isHeld, isHeld) != isHeld)
-        emit heldChanged(isHeld);
+    for (const LiveSourceRow &row : std::vector(d->rows))
+        if (goesOn(row.status))
+            d->feed->setPaused(row.number, arePaused);
+    readStatuses();
 }
 
-bool LiveDocument::isHeld() const
+bool LiveDocument::areAllPaused() const
 {
-    return d->isHeld;
+    bool hasAny = false;
+    for (const LiveSourceRow &row : d->rows) {
+        if (!goesOn(row.status))
+            continue;
+        if (row.status.state != live::SourceState::Paused)
+            return false;
+        hasAny = true;
+    }
+    return hasAny;
 }
 
 void LiveDocument::retryNow(std::uint32_t source)

@@ -75,10 +75,10 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     refresh();
 }
 
-void DatacenterPanel::setShown(const Shown &shown)
+void DatacenterPanel::setPlan(PlanPtr plan)
 {
-    if (std::exchange(m_plan, shown.base) != shown.base)
-        refresh();
+    m_plan = std::move(plan);
+    refresh();
 }
 
 void DatacenterPanel::setSelection(SelectionPtr selection)

@@ -5,7 +5,6 @@
 // be applied. GUI thread.
 
 #include "models/datacenter_ranking.h"
-#include "models/shown.h"
 
 #include <QWidget>
 
@@ -27,7 +26,7 @@ public:
     explicit DatacenterPanel(QWidget *parent = nullptr);
 
     /// the document's
-    void setShown(const Shown &shown);
+    void setPlan(PlanPtr plan);
     void setSelection(SelectionPtr selection);
     void setFailure(const QString &reason);
     [[nodiscard]] QComboBox *objective() const { return m_objective; }

@@ -4,7 +4,6 @@
 // become pinned shares of the plan: tried while they are held, one step to undo when let go. Below, what others would
 // make of the same GPUs. It shows whatever plan the window shows, also while GPUs are dragged. GUI thread.
 
-#include "models/shown.h"
 #include "views/panels/gpu_share_row.h"
 
 #include <QWidget>
@@ -26,7 +25,9 @@ public:
     explicit GpuSharesPanel(QWidget *parent = nullptr);
 
     /// the document's: what pins are made in
-    void setShown(const Shown &shown);
+    void setPlan(PlanPtr plan);
+    /// of whatever is shown; null where it failed
+    void setEvaluation(EvaluationPtr evaluation);
     void setStale(bool isStale);
     [[nodiscard]] const std::vector<GpuShareRow *> &rows() const { return m_rows; } // hidden ones at the end
     [[nodiscard]] TextLine *sentenceLine() const { return m_sentence; }

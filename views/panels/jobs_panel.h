@@ -9,7 +9,6 @@
 #include "models/job_advice.h"
 #include "models/job_edits.h"
 #include "models/job_rows.h"
-#include "models/shown.h"
 
 #include <QPointer>
 #include <QWidget>
@@ -36,7 +35,9 @@ public:
     explicit JobsPanel(const Catalogue &catalogue, QWidget *parent = nullptr);
 
     /// the document's: what edits are made in
-    void setShown(const Shown &shown);
+    void setPlan(PlanPtr plan);
+    /// of whatever is shown; null where it failed
+    void setEvaluation(EvaluationPtr evaluation);
     void setEffects(EffectTablePtr effects);
     void setAdvice(JobAdvicePtr advice);
     void setStale(bool isStale);
@@ -84,7 +85,6 @@ protected:
     void hideEvent(QHideEvent *event) override;
 
 private:
-    void takePlan(const PlanPtr &plan);
     void layOut();
     [[nodiscard]] QWidget *emptyPage();
     void addOptions(QVBoxLayout &above, QVBoxLayout &below);
@@ -103,8 +103,7 @@ private:
     [[nodiscard]] Job startingJob() const;
 
     const Catalogue &m_catalogue;
-    /// that edits start from; that is shown
-    PlanPtr m_plan, m_shownPlan;
+    PlanPtr m_plan;
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     bool m_isStale = false, m_isOutdated = false, m_isCommitting = false, m_isDue = true;

@@ -68,18 +68,22 @@ MemoryDetails::MemoryDetails(QWidget *parent)
     refresh();
 }
 
-void MemoryDetails::setShown(const Shown &shown)
+void MemoryDetails::setPlan(PlanPtr plan)
 {
-    if (std::exchange(m_plan, shown.base) != shown.base)
-        showAdvice();
-    m_evaluation = shown.evaluation;
-    refresh();
+    m_plan = std::move(plan);
+    showAdvice();
 }
 
 void MemoryDetails::setAdvice(MemoryAdvicePtr advice)
 {
     m_advice = std::move(advice);
     showAdvice();
+}
+
+void MemoryDetails::setEvaluation(EvaluationPtr evaluation)
+{
+    m_evaluation = std::move(evaluation);
+    refresh();
 }
 
 void MemoryDetails::setStale(bool isStale)

@@ -5,7 +5,6 @@
 
 #include "core/evaluation/evaluate/evaluation.h"
 #include "models/memory_advice.h"
-#include "models/shown.h"
 
 #include <QWidget>
 
@@ -27,7 +26,8 @@ public:
     explicit MemoryDetails(QWidget *parent = nullptr);
 
     /// the document's: advice on another plan cannot be applied
-    void setShown(const Shown &shown);
+    void setPlan(PlanPtr plan);
+    void setEvaluation(EvaluationPtr evaluation);
     void setAdvice(MemoryAdvicePtr advice);
     /// -1: the fullest
     void setStage(int stage);

@@ -63,14 +63,18 @@ SharingComparison::SharingComparison(QWidget *parent)
     refresh();
 }
 
-void SharingComparison::setShown(const Shown &shown)
+void SharingComparison::setPlan(PlanPtr plan)
 {
-    m_plan = shown.base;
+    m_plan = std::move(plan);
     for (BaselineRow *row : m_rows)
         row->setApplicable(m_table && m_table->plan == m_plan);
-    if (shown.isPreview() || !shown.isCurrent())
-        return;
-    m_now = shown.evaluation->metrics.iterationTime.value_or(0);
+}
+
+void SharingComparison::setEvaluation(const EvaluationPtr &evaluation)
+{
+    if (!evaluation || evaluation->plan != m_plan)
+        return; // of something that is only tried
+    m_now = evaluation->metrics.iterationTime.value_or(0);
     refresh();
 }
 

@@ -4,7 +4,6 @@
 // every plan; each can be made the plan. GUI thread.
 
 #include "models/baseline_comparison.h"
-#include "models/shown.h"
 
 #include <QWidget>
 
@@ -25,8 +24,9 @@ public:
     explicit SharingComparison(QWidget *parent = nullptr);
 
     /// the document's
-    /// The base of what is shown: its iteration is what others are compared with.
-    void setShown(const Shown &shown);
+    void setPlan(PlanPtr plan);
+    /// of the document's plan: what the others are compared with
+    void setEvaluation(const EvaluationPtr &evaluation);
     void setTable(BaselineTablePtr table);
     /// as the button does
     void compare();

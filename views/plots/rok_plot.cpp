@@ -79,10 +79,8 @@ int RokPlot::current() const
     return it == points().end() ? -1 : int(it - points().begin());
 }
 
-void RokPlot::setBase(PlanPtr plan)
+void RokPlot::setPlan(PlanPtr plan)
 {
-    if (plan == m_plan)
-        return;
     m_plan = std::move(plan);
     markDirty();
 }

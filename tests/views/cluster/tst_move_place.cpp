@@ -39,8 +39,8 @@ struct Hand {
 
     void show(const PlanPtr &next)
     {
-        map.setShown(shownOf(next));
-        map.setShown(test::told(next, dealt(next, 11.84)));
+        map.setPlan(next);
+        map.setEvaluation(dealt(next, 11.84));
     }
     [[nodiscard]] QRectF frame(int island) const { return map.mapLayout().islands[std::size_t(island)].frame; }
     void drag(int island, QPoint by, Qt::KeyboardModifiers modifiers = {})
@@ -184,5 +184,4 @@ private slots:
 };
 
 TRAINYARD_TEST(MovePlaceTest)
-#include "tests/support/told.h"
 #include "tst_move_place.moc"

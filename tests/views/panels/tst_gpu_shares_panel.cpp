@@ -40,9 +40,8 @@ class GpuSharesPanelTest : public QObject {
         PlanDocument *document = m_document.get();
         GpuSharesPanel *panel = m_panel.get();
         const auto show = [this, document, panel] {
-            panel->setShown(shownOf(document->plan()));
-            panel->setShown(
-                test::told(document->plan(), *evaluate(document->shownPlan(), builtinCatalogue(), m_workspace)));
+            panel->setPlan(document->plan());
+            panel->setEvaluation(*evaluate(document->shownPlan(), builtinCatalogue(), m_workspace));
         };
         connect(document, &PlanDocument::shownPlanChanged, panel, show);
         connect(panel, &GpuSharesPanel::editCommitted, document,
@@ -305,5 +304,4 @@ private slots:
 };
 
 TRAINYARD_TEST(GpuSharesPanelTest)
-#include "tests/support/told.h"
 #include "tst_gpu_shares_panel.moc"
