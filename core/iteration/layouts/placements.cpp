@@ -44,12 +44,12 @@ bool hasUnlikePools(const Plan &plan)
     });
 }
 
-/// Numbers of replicas to look at besides, where that is open: fewer of them where there are very many datacenters to
+/// Numbers of replicas to look at besides: fewer of them where there are very many datacenters to
 /// search. The most themselves where pools differ, for the same on other GPUs.
 std::vector<int> numbersToTry(const Requested &asked, int most)
 {
     constexpr std::size_t kMostSites = 512; // looked at in all
-    const std::vector<int> numbers = asked.plan->parallelism.data ? std::vector<int> {} : fewerReplicas(asked, most);
+    const std::vector<int> numbers = fewerReplicas(asked, most);
     const std::size_t sites = std::max<std::size_t>(1, asked.plan->cluster.datacenters.size()),
                       stride = (numbers.size() * sites + kMostSites - 1) / kMostSites;
     std::vector<int> kept;
@@ -89,8 +89,8 @@ std::vector<OpenPlace> openPlaces(const Plan &plan, bool isMost)
     return ways;
 }
 
-/// Pipelines across on other GPUs and, where that is open, with fewer replicas: of each number of them the blocks of
-/// the least bounds, or those that are pinned.
+/// Pipelines across on other GPUs and with fewer replicas: of each number of them the blocks of the least bounds, or
+/// those that are pinned.
 void addOthersAcross(Placements &out, const Requested &asked, int data, int most)
 {
     const std::vector<int> numbers = numbersToTry(asked, data);
@@ -220,7 +220,7 @@ Placements placed(const Requested &asked, const std::vector<PlacementMode> &mode
 
 bool isOpen(const Plan &plan)
 {
-    return (!plan.parallelism.data || hasUnlikePools(plan)) && !hasJobs(plan);
+    return !plan.parallelism.data && !hasJobs(plan);
 }
 
 Placements undealtPlacements(const Requested &asked, int most)

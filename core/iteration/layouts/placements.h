@@ -13,8 +13,8 @@
 
 namespace trainyard {
 
-/// Whether OpenReplicas::Fastest is more than the most: the plan leaves their number open, or pools differ, whose GPUs
-/// may be taken fastest first.
+/// Whether OpenReplicas::Fastest is more than the most: the plan leaves their number open, and with it which GPUs of
+/// pools that differ they take.
 [[nodiscard]] bool isOpen(const Plan &plan);
 
 struct PlacedLayout {

@@ -105,7 +105,7 @@ private:
         }
         const CandidateVerdict verdict = m_judge->judge(plan, 0, m_context.workspace, m_context.stop, told);
         const SearchRow &row = verdict.row;
-        if (!told)
+        if (!told && candidate != m_target) // that one is the row's
             plan = withReplicas(plan, row.data);
         if (verdict.isStopped || row.state == RowState::Refused) {
             looked.refused.push_back(

@@ -90,7 +90,8 @@ private slots:
             QVERIFY(found && !found->best.empty());
             QVERIFY(found->simulated <= kMostSimulated && found->scored <= kMostScored);
             for (const std::size_t row : found->best) {
-                const auto evaluation = run(found->plan(row), Depth::Score, { builtinCatalogue(), workspace });
+                const auto evaluation = run(found->plan(row), Depth::Score,
+                    { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
                 QVERIFY(evaluation && (*evaluation)->feasible());
                 QVERIFY2(usedUsd(**evaluation, builtinCatalogue()) <= budget * (1 + 1e-9),
                     qPrintable(QString::number(usedUsd(**evaluation, builtinCatalogue()))));
