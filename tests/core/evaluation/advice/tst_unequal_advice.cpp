@@ -70,8 +70,8 @@ private slots:
 
     void andNothingWhereItCostsNothing()
     {
-        QVERIFY(!saying(*withFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload",
-            "makes an iteration longer"));
+        QVERIFY(!saying(
+            *withFixes(llamaOn64(ActivationOffload::Host)), "memory.activation_offload", "makes an iteration longer"));
     }
 
     void boundaryOffloadWithoutALayerLoopIsSaidToDoNothing()
