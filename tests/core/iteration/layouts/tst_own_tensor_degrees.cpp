@@ -42,11 +42,6 @@ Plan unlike(int zeroStage = 0)
     return plan;
 }
 
-Workload placedWorkload(const Plan &plan)
-{
-    return test::dealtWorkload(plan);
-}
-
 const DeviceMetrics &deviceIn(const Evaluation &evaluation, int pool, int stage = 0)
 {
     return *std::ranges::find_if(evaluation.metrics.devices,
@@ -121,7 +116,7 @@ private slots:
         plan.cluster.datacenters.front().pools = { pool("fast", "h100-sxm-80gb", 2, 8) };
         plan.workload.globalBatch = 70;
         plan = withGroups(plan, "fast", 2, 5);
-        const Workload workload = placedWorkload(plan);
+        const Workload workload = dealtWorkload(plan);
         QCOMPARE(workload.layout.data, 2 + 11);
         QCOMPARE(workload.layout.gpusUsed, 15);
         QCOMPARE(workload.layout.idle.size(), 1);
@@ -159,7 +154,7 @@ private slots:
     // tensor * states on a GPU = (parameters + (tensor - 1) norms) * bytes: only norms lie on every GPU of a group.
     void theGpusOfAReplicaHoldTheModel()
     {
-        const Workload workload = placedWorkload(unlike());
+        const Workload workload = dealtWorkload(unlike());
         const double norms = layerParameters(workload.model, false).norms * workload.model.layers;
         double bytes = 0;
         for (const int here : { 1, 0 }) {
@@ -198,7 +193,7 @@ private slots:
     {
         Plan plan = unlike();
         plan.cluster.datacenters.front().pools[1].gpu = "h100-sxm-80gb";
-        const Workload workload = placedWorkload(plan);
+        const Workload workload = dealtWorkload(plan);
         StageCoster coster(workload);
         const StageCosts pairs = coster.stage(classIn(workload.layout, 0), 0),
                          alone = coster.stage(classIn(workload.layout, 1), 0);
@@ -220,7 +215,7 @@ private slots:
         Plan plan = withGroups(mixedReplicas(), "fast", 4);
         plan.cluster.datacenters.front().pools[1].gpusPerNode = 1;
         plan.parallelism.pipeline = 2;
-        const Workload workload = placedWorkload(plan);
+        const Workload workload = dealtWorkload(plan);
         QCOMPARE(workload.layout.data, 1);
         const PipelineClass &only = workload.layout.classes.front();
         QCOMPARE(workload.tensorAt(only.locations[0]), 4);

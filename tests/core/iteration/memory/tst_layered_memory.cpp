@@ -32,11 +32,6 @@ Plan layered(Recompute recompute, bool offloads, int microBatch)
     return plan;
 }
 
-Workload placedWorkload(const Plan &plan)
-{
-    return test::dealtWorkload(plan);
-}
-
 } // namespace
 
 class TestLayeredMemory : public QObject {
@@ -52,7 +47,7 @@ private slots:
                     const Plan plan = layered(recompute, offloads, microBatch);
                     const auto evaluation = evaluated(plan);
                     const double shown = double(evaluation->metrics.memory->perStage.front().device),
-                                 bound = double(boundedStageMemory(placedWorkload(plan)).front().device);
+                                 bound = double(boundedStageMemory(dealtWorkload(plan)).front().device);
                     QVERIFY2(bound >= shown * 0.999 && bound < shown * 1.15,
                         qPrintable(QStringLiteral("%1 %2 %3: %4 of %5")
                                        .arg(int(recompute))
@@ -67,7 +62,7 @@ private slots:
     void sharesAreDealtByTheSameCount()
     {
         for (const bool offloads : { false, true }) {
-            const Workload workload = placedWorkload(layered(Recompute::Full, offloads, 1));
+            const Workload workload = dealtWorkload(layered(Recompute::Full, offloads, 1));
             const ShareProblem problem = shareProblem(workload, replicaRuns(workload));
             const Workload two = withMicroBatch(workload, 2);
             QCOMPARE(problem.kinds.front().compute[1], layeredWork(two));
@@ -79,11 +74,11 @@ private slots:
     // Everything that enters a layer leaves: with full recomputation nothing is kept of a sample.
     void whatLeavesIsNotKept()
     {
-        QCOMPARE(layeredKept(placedWorkload(layered(Recompute::Full, true, 1))), 0.0);
-        const Workload stays = placedWorkload(layered(Recompute::Full, false, 1));
+        QCOMPARE(layeredKept(dealtWorkload(layered(Recompute::Full, true, 1))), 0.0);
+        const Workload stays = dealtWorkload(layered(Recompute::Full, false, 1));
         const double inputs = (stays.model.layers - 1) * layerInputBytes(stays);
         QVERIFY(std::abs(layeredKept(stays) - inputs) < 1e-6 * inputs);
-        QVERIFY(layeredKept(placedWorkload(layered(Recompute::None, true, 1))) > inputs);
+        QVERIFY(layeredKept(dealtWorkload(layered(Recompute::None, true, 1))) > inputs);
     }
 
     // Under full recomputation activation offload moves what boundary offload does: shares may be dealt with as much.
@@ -94,14 +89,14 @@ private slots:
         QVERIFY(!offloadFreesShares(plan));
         plan.memory.activationOffload = ActivationOffload::Host;
         QVERIFY(offloadFreesShares(plan));
-        const Workload leaves = placedWorkload(plan);
+        const Workload leaves = dealtWorkload(plan);
         QCOMPARE(layeredKept(leaves, CountedAway::ActivationOffload), 0.0);
         QCOMPARE(layeredLeaving(leaves), layerInputBytes(leaves));
         // One that is stored, the one at work and the next.
-        const Workload boundaries = placedWorkload(layered(Recompute::Full, true, 1));
+        const Workload boundaries = dealtWorkload(layered(Recompute::Full, true, 1));
         QCOMPARE(layeredWork(leaves, CountedAway::ActivationOffload), layeredWork(boundaries));
         // Who does not count on it sees everything stay.
-        QCOMPARE(layeredKept(leaves), layeredKept(placedWorkload(layered(Recompute::Full, false, 1))));
+        QCOMPARE(layeredKept(leaves), layeredKept(dealtWorkload(layered(Recompute::Full, false, 1))));
     }
 
     // A stated share leaves that much; tensors that are too small leave not at all; MEMO decides for itself.
@@ -110,12 +105,12 @@ private slots:
         Plan plan = layered(Recompute::None, false, 1);
         plan.memory.activationOffload = ActivationOffload::Host;
         plan.memory.offloadMinElements = 1024;
-        const double all = layeredLeaving(placedWorkload(plan));
+        const double all = layeredLeaving(dealtWorkload(plan));
         plan.memory.offloadFraction = 0.25;
-        QVERIFY(std::abs(layeredLeaving(placedWorkload(plan)) - 0.25 * all) < 1e-6 * all);
+        QVERIFY(std::abs(layeredLeaving(dealtWorkload(plan)) - 0.25 * all) < 1e-6 * all);
         plan.memory.offloadFraction.reset();
         plan.memory.offloadMinElements = 1e9;
-        QCOMPARE(layeredLeaving(placedWorkload(plan)), 0.0);
+        QCOMPARE(layeredLeaving(dealtWorkload(plan)), 0.0);
         plan.memory.offloadPolicy = OffloadPolicy::Memo;
         QVERIFY(!offloadFreesShares(plan));
     }
@@ -129,14 +124,14 @@ private slots:
         for (Pool &pool : plan.cluster.datacenters.front().pools)
             pool.host = Host { 1024, 0.05, {} };
         const auto firstForward = [](const Plan &p) {
-            const Workload workload = placedWorkload(p);
+            const Workload workload = dealtWorkload(p);
             return shareProblem(workload, replicaRuns(workload), CountedAway::ActivationOffload)
                 .kinds.front()
                 .forward.front();
         };
         const double hidden = firstForward(plan);
         plan.memory.offloadFraction = 1;
-        const Workload workload = placedWorkload(plan);
+        const Workload workload = dealtWorkload(plan);
         const double copies = layerInputBytes(workload) / workload.hostRate({ 0, 0 }).value;
         QVERIFY(copies > hidden);
         QCOMPARE(firstForward(plan), copies);
