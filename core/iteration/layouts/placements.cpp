@@ -220,7 +220,9 @@ Placements placed(const Requested &asked, const std::vector<PlacementMode> &mode
 
 bool isOpen(const Plan &plan)
 {
-    return !plan.parallelism.data && !hasJobs(plan);
+    // Off: advice, estimates and rankings count with the most, and one plan must not have two numbers.
+    constexpr bool kTriesFewer = false;
+    return kTriesFewer && !plan.parallelism.data && !hasJobs(plan);
 }
 
 Placements undealtPlacements(const Requested &asked, int most)
