@@ -28,7 +28,6 @@ private:
         Depth depth;
         const Catalogue *catalogue;
         const FixFinder *fixes;
-        OpenReplicas replicas;
         EvaluationPtr evaluation;
     };
 

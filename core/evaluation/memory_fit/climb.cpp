@@ -163,11 +163,8 @@ Metric Climb::iterationTime(const ChosenRungs &chosen, EvaluationWorkspace *work
 {
     if (!workspace)
         return {};
-    const auto evaluation = run(planWith(chosen.memorySavings), Depth::Score,
-        { .catalogue = m_footprints.catalogue(),
-            .workspace = *workspace,
-            .stop = m_stop,
-            .replicas = OpenReplicas::Fastest });
+    const auto evaluation =
+        run(planWith(chosen.memorySavings), Depth::Score, { m_footprints.catalogue(), *workspace, m_stop });
     return evaluation && (*evaluation)->feasible() ? (*evaluation)->metrics.iterationTime : Metric {};
 }
 

@@ -127,11 +127,7 @@ std::optional<SweepRow> SweepRows::row(std::uint64_t number, const std::stop_tok
         const auto planned = plan(number);
         if (!planned)
             return refused(std::move(row), planned.error());
-        evaluated = run(*planned, Depth::Score,
-            { .catalogue = m_private->catalogue,
-                .workspace = m_private->workspace,
-                .stop = stop,
-                .replicas = OpenReplicas::Fastest });
+        evaluated = run(*planned, Depth::Score, { m_private->catalogue, m_private->workspace, stop });
     } catch (const std::exception &failure) { // memory, say: a row that cannot be worked out stops no other
         evaluated = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });
     }

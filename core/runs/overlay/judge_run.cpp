@@ -122,8 +122,7 @@ ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue,
         plan = std::make_shared<const Plan>(*std::move(amended));
     }
     EvaluationWorkspace workspace;
-    auto evaluation = run(plan, Depth::Spans,
-        { .catalogue = catalogue, .workspace = workspace, .stop = options.stop, .replicas = OpenReplicas::Fastest });
+    auto evaluation = run(plan, Depth::Spans, { .catalogue = catalogue, .workspace = workspace, .stop = options.stop });
     if (!evaluation)
         return std::unexpected(std::move(evaluation.error()));
     judged.evaluation = *std::move(evaluation);

@@ -8,7 +8,6 @@
 #include "core/iteration/graph/pipeline_graph.h"
 #include "core/iteration/iteration_costs/recomputed_shares.h"
 #include "core/iteration/placement/resolve.h"
-#include "core/runs/overlay/work_of_ranks.h"
 
 #include <algorithm>
 #include <map>
@@ -124,11 +123,11 @@ void play(std::vector<StageInRun> &stages, const Costs &costs, const Workload &w
 
 } // namespace
 
-std::vector<StageInRun> stagesInRun(
-    const Run &run, const RankMap &map, const Evaluation &evaluation, const Catalogue &catalogue)
+std::vector<StageInRun> stagesInRun(std::span<const WorkOfRank> work, double step, const RankMap &map,
+    const Evaluation &evaluation, const Catalogue &catalogue)
 {
     std::vector<StageInRun> stages;
-    if (map.stages() < 2 || evaluation.layout.classes.empty() || !(run.medianSeconds > 0))
+    if (map.stages() < 2 || evaluation.layout.classes.empty() || !(step > 0))
         return stages;
     auto asked = resolve(evaluation.plan, catalogue);
     if (!asked || !asked->source.hasLayers)
@@ -153,7 +152,7 @@ std::vector<StageInRun> stagesInRun(
         std::vector<double> planned, ratios;
     };
     std::map<int, OfStage> known;
-    for (const WorkOfRank &own : workOfRanks(run, map)) {
+    for (const WorkOfRank &own : work) {
         if (own.rank < 0 || own.rank >= map.worldSize() || !(own.computeSeconds > 0))
             continue;
         const RankPlace place = map.placeOf(own.rank);
@@ -172,7 +171,7 @@ std::vector<StageInRun> stagesInRun(
     for (StageInRun &one : stages)
         one.ratio = one.measured / one.planned / othersOf(stages, one.stage);
     if (std::ranges::any_of(stages, [](const StageInRun &one) { return one.ratio >= kSlowerStage; }))
-        play(stages, *costs, workload, run.medianSeconds);
+        play(stages, *costs, workload, step);
     return stages;
 }
 

@@ -7,7 +7,9 @@
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/placement/rank_map.h"
-#include "core/runs/overlay/run_steps.h"
+#include "core/runs/overlay/work_of_ranks.h"
+
+#include <span>
 
 namespace trainyard {
 
@@ -28,8 +30,9 @@ struct StageInRun {
 };
 
 /// Of all stages with a recorded rank, of a plan with several; none where the plan's times are measured ones, or where
-/// ranks are not those of the plan. `map`: of the plan.
-[[nodiscard]] std::vector<StageInRun> stagesInRun(
-    const Run &run, const RankMap &map, const Evaluation &evaluation, const Catalogue &catalogue = builtinCatalogue());
+/// ranks are not those of the plan. `work`: of the run's ranks (Suspects::work); `step`: seconds of its steps, median;
+/// `map`: of the plan.
+[[nodiscard]] std::vector<StageInRun> stagesInRun(std::span<const WorkOfRank> work, double step, const RankMap &map,
+    const Evaluation &evaluation, const Catalogue &catalogue = builtinCatalogue());
 
 } // namespace trainyard

@@ -3,7 +3,6 @@
 
 #include "core/runs/overlay/link_rates.h"
 #include "core/runs/overlay/slow_links.h"
-#include "core/runs/overlay/work_of_ranks.h"
 
 #include "core/base/number_text.h"
 
@@ -55,7 +54,8 @@ Suspects findSuspects(const Run &run, const RankMap &map, const Evaluation *plan
         double seconds = 0; // a step
     };
     std::vector<Found> found;
-    for (const WorkOfRank &own : workOfRanks(run, map)) {
+    suspects.work = workOfRanks(run, map);
+    for (const WorkOfRank &own : suspects.work) {
         if (own.likes == 0 || (own.matches < kLeastMatches && own.steps < kLeastSteps))
             continue;
         const double longer = own.computeRatio - 1;

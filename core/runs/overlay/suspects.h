@@ -5,6 +5,7 @@
 
 #include "core/iteration/placement/rank_map.h"
 #include "core/runs/overlay/run_steps.h"
+#include "core/runs/overlay/work_of_ranks.h"
 
 namespace trainyard {
 
@@ -36,6 +37,8 @@ struct SlowLink {
 };
 
 struct Suspects {
+    /// of every recorded rank, what they were told from
+    std::vector<WorkOfRank> work;
     /// worst first
     std::vector<Straggler> stragglers;
     /// worst first

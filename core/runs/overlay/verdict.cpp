@@ -76,7 +76,8 @@ std::vector<StageInRun> stagesOf(const RunOverlay &overlay, const Catalogue &cat
     const int world = worldSizeOf(*overlay.run->recording);
     if (world > 0 && world != map.worldSize())
         return {};
-    std::vector<StageInRun> stages = stagesInRun(*overlay.run, map, *overlay.evaluation, catalogue);
+    std::vector<StageInRun> stages =
+        stagesInRun(overlay.suspects.work, overlay.run->medianSeconds, map, *overlay.evaluation, catalogue);
     std::ranges::stable_sort(stages, std::greater {}, &StageInRun::ratio);
     return stages;
 }
