@@ -173,7 +173,8 @@ StrategyEffects::StrategyEffects(const Catalogue &catalogue, QObject *parent)
                     .workspace = workspace,
                     .stop = std::move(stop),
                     .fixes = &allFixes(),
-                    .cache = &RunPool::shared().cache() });
+                    .cache = &RunPool::shared().cache(),
+                    .replicas = OpenReplicas::Fastest });
         },
         parent)
 {

@@ -120,7 +120,11 @@ void LiveWhatIfs::work(const Request &request, const std::stop_token &stop)
     RunPool &pool = RunPool::shared();
     const auto evaluated = [&](const PlanPtr &plan) {
         return run(plan, Depth::Score,
-            { .catalogue = m_catalogue, .workspace = pool.workspace(), .stop = stop, .cache = &pool.cache() });
+            { .catalogue = m_catalogue,
+                .workspace = pool.workspace(),
+                .stop = stop,
+                .cache = &pool.cache(),
+                .replicas = OpenReplicas::Fastest });
     };
     // What staying costs is asked first: losses and moves are told against it.
     EvaluationPtr staying = overlay.evaluation;

@@ -63,7 +63,8 @@ void Evaluator::work(Request request, const std::stop_token &stop)
                     .workspace = m_pool.workspace(),
                     .stop = stop,
                     .fixes = &quickFixes(),
-                    .cache = isSettled ? &m_pool.cache() : nullptr });
+                    .cache = isSettled ? &m_pool.cache() : nullptr,
+                    .replicas = OpenReplicas::Fastest });
         if (isRuled && evaluation)
             evaluation = withNote(**evaluation);
     } catch (const std::exception &failure) { // out of memory, or a fault of ours: the window must live on

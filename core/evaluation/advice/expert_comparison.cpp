@@ -51,7 +51,11 @@ public:
 private:
     [[nodiscard]] RunContext context(RunCache *cache = nullptr) const
     {
-        return { .catalogue = m_catalogue, .workspace = m_pool.workspace(), .stop = m_stop, .cache = cache };
+        return { .catalogue = m_catalogue,
+            .workspace = m_pool.workspace(),
+            .stop = m_stop,
+            .cache = cache,
+            .replicas = OpenReplicas::Fastest };
     }
 
     /// What is looked at first comes first.

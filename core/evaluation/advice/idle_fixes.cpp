@@ -186,7 +186,8 @@ private:
             const auto tried = run(fix.plan, Depth::Score,
                 { .catalogue = m_search.footprints().catalogue(),
                     .workspace = workspace,
-                    .stop = m_search.footprints().stop() });
+                    .stop = m_search.footprints().stop(),
+                    .replicas = OpenReplicas::Fastest });
             if (!tried || !(*tried)->metrics.iterationTime || isMuchIdle(**tried) || !(*tried)->feasible())
                 continue;
             if (fix.label.empty())

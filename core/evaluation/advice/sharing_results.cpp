@@ -71,6 +71,7 @@ void onThreadOf(RunPool &pool, const std::function<void()> &work)
     done.get_future().get();
 }
 
+/// What is compared deals its work to all GPUs: as many replicas as there is room for.
 RunContext contextOf(RunPool &pool, const Catalogue &catalogue, const std::stop_token &stop)
 {
     return { .catalogue = catalogue, .workspace = pool.workspace(), .stop = stop, .cache = &pool.cache() };

@@ -27,7 +27,8 @@ std::vector<TimedFix> fasterFixes(const Evaluation &evaluation, FixSearch &searc
         const auto tried = run(fix.plan, Depth::Score,
             { .catalogue = search.footprints().catalogue(),
                 .workspace = workspace,
-                .stop = search.footprints().stop() });
+                .stop = search.footprints().stop(),
+                .replicas = OpenReplicas::Fastest });
         if (!tried || !(*tried)->feasible() || !(*tried)->metrics.iterationTime)
             continue;
         const double seconds = *(*tried)->metrics.iterationTime;

@@ -32,10 +32,13 @@ public:
 
     Expected<PlacementChoice> choose()
     {
-        RoundBudget budget;
-        for (const PlacedLayout &placed : m_open.found)
-            if (auto looked = lookAt(placed, budget); !looked)
-                return std::unexpected(std::move(looked.error()));
+        for (const bool isFewer : { false, true }) {
+            RoundBudget budget;
+            for (const PlacedLayout &placed : m_open.found)
+                if (placed.isFewer == isFewer)
+                    if (auto looked = lookAt(placed, budget); !looked)
+                        return std::unexpected(std::move(looked.error()));
+        }
         if (auto cells = lookAtCells(); !cells)
             return std::unexpected(std::move(cells.error()));
         for (const double bound : m_leftOut)

@@ -107,7 +107,7 @@ private:
         evaluation.feasibility.isSharded = !refusesSharding(*m_workload.plan, m_workload.stack);
         if (!evaluation.feasibility.isSharded)
             return evaluation;
-        for (PlacedLayout &placement : placements(m_turns.asked(), kMostPlacementsToFit).found) {
+        for (PlacedLayout &placement : placements(m_turns.asked(), m_context.replicas, kMostPlacementsToFit).found) {
             if (m_stop.stop_requested())
                 break;
             m_turns.at(std::move(placement.layout));
@@ -151,7 +151,7 @@ private:
 
     ExpectedAll<Evaluation> evaluated()
     {
-        Placements open = placements(m_turns.asked());
+        Placements open = placements(m_turns.asked(), m_context.replicas);
         m_state.taken.addDealt(sharesOut(*m_workload.plan) ? open.found.size() : 0);
         auto choice = choosePlacement(m_workload, std::move(open), [&](Layout layout, std::size_t &tasks) {
             m_turns.at(std::move(layout));

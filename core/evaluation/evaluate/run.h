@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/facts/catalogue/catalogue.h"
+#include "core/iteration/layouts/open_replicas.h"
 
 #include <limits>
 #include <memory>
@@ -81,6 +82,8 @@ struct RunContext {
     RunCache *cache = nullptr;
     /// of Depth::Fit; its plans are left out where it is used up
     SearchWork *work = nullptr;
+    /// Of every depth but the estimate. Whoever answers for a plan asks for the fastest.
+    OpenReplicas replicas = OpenReplicas::Most;
 };
 
 /// A plan that is valid but infeasible (does not fit, cannot be placed) is a result, with problems.

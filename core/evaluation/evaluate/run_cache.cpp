@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/evaluate/run_cache.h"
 
+#include "core/iteration/layouts/placements.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -16,7 +18,7 @@ EvaluationPtr RunCache::find(const Plan &plan, Depth depth, const RunContext &as
         const auto &problems = entry.evaluation->problems;
         if (entry.depth > depth && std::ranges::any_of(problems, &Problem::saysWhatWasLeftOut))
             return false;
-        return isDeep && entry.catalogue == &asked.catalogue
+        return isDeep && entry.catalogue == &asked.catalogue && (entry.replicas == asked.replicas || !isOpen(plan))
             && (depth != Depth::Everything || entry.fixes == asked.fixes)
             && (entry.evaluation->plan.get() == &plan || *entry.evaluation->plan == plan);
     };
@@ -32,7 +34,7 @@ void RunCache::keep(Depth depth, const RunContext &asked, EvaluationPtr evaluati
     std::list<Entry> dropped; // freed after the lock
     const std::lock_guard lock(m_mutex);
     m_spans += evaluation->timeline.spanCount();
-    m_entries.push_front({ depth, &asked.catalogue, asked.fixes, std::move(evaluation) });
+    m_entries.push_front({ depth, &asked.catalogue, asked.fixes, asked.replicas, std::move(evaluation) });
     while (m_entries.size() > 1 && (m_entries.size() > m_mostEntries || m_spans > m_mostSpans)) {
         m_spans -= m_entries.back().evaluation->timeline.spanCount();
         dropped.splice(dropped.begin(), m_entries, std::prev(m_entries.end()));

@@ -28,6 +28,7 @@ private:
         Depth depth;
         const Catalogue *catalogue;
         const FixFinder *fixes;
+        OpenReplicas replicas;
         EvaluationPtr evaluation;
     };
 

@@ -163,8 +163,11 @@ Metric Climb::iterationTime(const ChosenRungs &chosen, EvaluationWorkspace *work
 {
     if (!workspace)
         return {};
-    const auto evaluation =
-        run(planWith(chosen.memorySavings), Depth::Score, { m_footprints.catalogue(), *workspace, m_stop });
+    const auto evaluation = run(planWith(chosen.memorySavings), Depth::Score,
+        { .catalogue = m_footprints.catalogue(),
+            .workspace = *workspace,
+            .stop = m_stop,
+            .replicas = OpenReplicas::Fastest });
     return evaluation && (*evaluation)->feasible() ? (*evaluation)->metrics.iterationTime : Metric {};
 }
 

@@ -156,7 +156,8 @@ private:
     {
         if (!workspace || m_stop.stop_requested())
             return {};
-        const auto evaluation = trainyard::run(plan, Depth::Score, { m_catalogue, *workspace, m_stop });
+        const auto evaluation = trainyard::run(plan, Depth::Score,
+            { .catalogue = m_catalogue, .workspace = *workspace, .stop = m_stop, .replicas = OpenReplicas::Fastest });
         return evaluation ? (*evaluation)->metrics.iterationTime : Metric {};
     }
 

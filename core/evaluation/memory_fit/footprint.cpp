@@ -11,7 +11,8 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, EvaluationW
         { .catalogue = catalogue,
             .workspace = workspace,
             .stop = work ? work->stop : std::stop_token {},
-            .work = work });
+            .work = work,
+            .replicas = OpenReplicas::Fastest });
     if (!fit || !(*fit)->feasibility.isPlaced || !(*fit)->feasibility.isSharded)
         return {};
     Footprint result { true, (*fit)->feasible() };

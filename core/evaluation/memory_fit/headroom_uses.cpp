@@ -127,7 +127,8 @@ public:
 private:
     EvaluationPtr evaluated(const PlanPtr &plan)
     {
-        auto result = trainyard::run(plan, Depth::Score, { m_catalogue, m_workspace, m_stop });
+        auto result = trainyard::run(plan, Depth::Score,
+            { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_stop, .replicas = OpenReplicas::Fastest });
         ++m_result.evaluated;
         return result ? *result : nullptr;
     }

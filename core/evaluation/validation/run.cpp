@@ -52,6 +52,7 @@ Results evaluateRow(
     const RowJob &job, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop)
 {
     Results results = blankResults(job);
+    // a published run without a number of replicas used all its GPUs
     const auto evaluation = run(job.row->plan, Depth::Score, { catalogue, workspace, stop });
     if (!evaluation) {
         if (evaluation.error().front().code == ErrorCode::Cancelled)

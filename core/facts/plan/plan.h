@@ -138,7 +138,7 @@ struct WorkloadSpec {
 
 struct Parallelism {
     int tensor = 1, pipeline = 1;
-    /// auto: the largest degree that the placement can place
+    /// auto: the fastest, by simulation
     Auto<int> data;
     int context = 1, expert = 1, expertTensor = 1, virtualPipeline = 1;
     /// of a sequence, under terapipe

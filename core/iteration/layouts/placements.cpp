@@ -2,12 +2,15 @@
 #include "core/iteration/layouts/placements.h"
 
 #include "core/engine/schedule/traits.h"
+#include "core/facts/cluster/alike_pools.h"
+#include "core/facts/plan/jobs.h"
 #include "core/iteration/cost/wan/wan_reduce.h"
 #include "core/iteration/layouts/cells_internal.h"
 #include "core/iteration/layouts/layers_by_speed.h"
 #include "core/iteration/layouts/search_times.h"
 #include "core/iteration/layouts/shares.h"
 #include "core/iteration/layouts/shares_internal.h"
+#include "core/iteration/placement/as_placed.h"
 #include "core/iteration/placement/location_book.h"
 #include "core/iteration/placement/place.h"
 
@@ -34,14 +37,90 @@ int mostThatHold(const Requested &asked, int most)
     return holds;
 }
 
-void addPipelinesAcross(Placements &out, const Requested &asked, int most)
+bool hasUnlikePools(const Plan &plan)
+{
+    return std::ranges::any_of(plan.cluster.datacenters, [](const Datacenter &site) {
+        return std::ranges::any_of(site.pools, [&](const Pool &pool) { return !areAlike(pool, site.pools.front()); });
+    });
+}
+
+/// Numbers of replicas to look at besides: fewer of them where there are very many datacenters to
+/// search. The most themselves where pools differ, for the same on other GPUs.
+std::vector<int> numbersToTry(const Requested &asked, int most)
+{
+    constexpr std::size_t kMostSites = 512; // looked at in all
+    const std::vector<int> numbers = fewerReplicas(asked, most);
+    const std::size_t sites = std::max<std::size_t>(1, asked.plan->cluster.datacenters.size()),
+                      stride = (numbers.size() * sites + kMostSites - 1) / kMostSites;
+    std::vector<int> kept;
+    if (hasUnlikePools(*asked.plan))
+        kept.push_back(most);
+    for (std::size_t i = 0; i < numbers.size(); i += std::max<std::size_t>(1, stride))
+        kept.push_back(numbers[i]);
+    return kept;
+}
+
+/// Any sizes only where none of the usual ones has room.
+std::vector<BoundedBlocks> blocksOfLeastBounds(const SearchTimes &times, int most, int visits = SearchLimits {}.visits)
+{
+    std::vector<BoundedBlocks> blocks = searchBlocks(times, { .most = most, .visits = visits }).blocks;
+    return blocks.empty() ? searchBlocks(times, { .sizes = BlockSizes::Any, .most = most, .visits = visits }).blocks
+                          : blocks;
+}
+
+void addIfNew(std::vector<PlacedLayout> &found, PlacedLayout placed)
+{
+    const auto isSame = [&](const PlacedLayout &known) {
+        return known.layout.mode == placed.layout.mode && known.layout.classes == placed.layout.classes;
+    };
+    if (std::ranges::none_of(found, isSame))
+        found.push_back(std::move(placed));
+}
+
+/// How GPUs are taken where the engine chooses: pools that differ in the order of the plan and fastest first. What is
+/// placed with the most replicas in the order of the plan is known.
+std::vector<OpenPlace> openPlaces(const Plan &plan, bool isMost)
+{
+    std::vector<OpenPlace> ways;
+    if (!isMost)
+        ways.push_back({ false, true });
+    if (hasUnlikePools(plan))
+        ways.push_back({ true, !isMost });
+    return ways;
+}
+
+/// Pipelines across on other GPUs and with fewer replicas: of each number of them the blocks of the least bounds, or
+/// those that are pinned.
+void addOthersAcross(Placements &out, const Requested &asked, int data, int most)
+{
+    const std::vector<int> numbers = numbersToTry(asked, data);
+    const int each = std::clamp(most / std::max(1, int(numbers.size())), 2, 4);
+    const int visits = 6'000 / std::max(1, int(numbers.size()));
+    const bool isPinned = !asked.plan->placement.stages.empty();
+    for (const int number : numbers) {
+        const SearchTimes times = searchTimes(asked, number);
+        const std::vector<BoundedBlocks> blocks = isPinned
+            ? std::vector { boundBlocks(times, blocksOf(out.found.front().layout.classes.front())) }
+            : blocksOfLeastBounds(times, each, visits);
+        for (const BoundedBlocks &candidate : blocks)
+            for (const OpenPlace how : openPlaces(*asked.plan, number == data))
+                addIfNew(out.found,
+                    { placeBlocks(asked, candidate.blocks, number, how), candidate.seconds, candidate.mayFit, true });
+    }
+}
+
+void addPipelinesAcross(Placements &out, const Requested &asked, OpenReplicas replicas, int most)
 {
     const Plan &plan = *asked.plan;
     const auto addOne = [&](Layout layout) {
-        if (layout.data > 0)
-            out.found.push_back({ std::move(layout), 0, true });
-        else
+        if (layout.data == 0) {
             out.unplaced = std::move(layout);
+            return;
+        }
+        const int placed = layout.data;
+        out.found.push_back({ std::move(layout), 0, true });
+        if (replicas == OpenReplicas::Fastest && isOpen(*asked.plan))
+            addOthersAcross(out, asked, placed, most);
     };
     if (!plan.placement.stages.empty())
         return addOne(placePinned(asked));
@@ -53,21 +132,20 @@ void addPipelinesAcross(Placements &out, const Requested &asked, int most)
     }
     if (data == 0)
         return addOne(placeNothing(asked, std::max(1, asked.degrees.data.value_or(1))));
-    const auto isOpen = [](int stages) { return stages > 0; };
-    if (std::ranges::count_if(room.holds, isOpen) == 1) {
-        const auto only = std::ranges::find_if(room.holds, isOpen);
+    const auto holdsAny = [](int stages) { return stages > 0; };
+    if (std::ranges::count_if(room.holds, holdsAny) == 1) {
+        const auto only = std::ranges::find_if(room.holds, holdsAny);
         return addOne(placeBlocks(asked, { { int(only - room.holds.begin()), room.stages } }, data));
     }
     const SearchTimes times = searchTimes(asked, data);
-    FoundBlocks found = searchBlocks(times, { .most = most });
-    if (found.blocks.empty())
-        found = searchBlocks(times, { .sizes = BlockSizes::Any, .most = most });
-    for (BoundedBlocks &candidate : found.blocks)
+    for (BoundedBlocks &candidate : blocksOfLeastBounds(times, most))
         out.found.push_back({ placeBlocks(asked, candidate.blocks, data), candidate.seconds, candidate.mayFit });
+    if (replicas == OpenReplicas::Fastest && isOpen(*asked.plan) && !out.found.empty())
+        addOthersAcross(out, asked, data, most);
 }
 
 /// One pipeline in each datacenter that holds any, by the slowest of them.
-void addWholePipelines(Placements &out, const Requested &asked, int most)
+void addWholePipelines(Placements &out, const Requested &asked, OpenReplicas replicas, int most)
 {
     std::vector<Layout> layouts = placeWholePipelines(asked, most);
     if (layouts.front().data == 0) {
@@ -75,17 +153,30 @@ void addWholePipelines(Placements &out, const Requested &asked, int most)
             out.unplaced = std::move(layouts.front());
         return;
     }
+    const int data = layouts.front().data;
+    std::vector<PlacedLayout> placed;
+    for (Layout &layout : layouts)
+        addIfNew(placed, { std::move(layout), 0, true });
+    if (replicas == OpenReplicas::Fastest && isOpen(*asked.plan)) {
+        for (const int number : numbersToTry(asked, data))
+            for (const OpenPlace how : openPlaces(*asked.plan, number == data))
+                for (Layout &layout : placeWholePipelines(asked, std::clamp(most / 8, 1, 4), number, how))
+                    if (layout.data > 0)
+                        addIfNew(placed, { std::move(layout), 0, true, true });
+    }
     SearchTimes times;
-    if (layouts.size() > 1 || !out.found.empty())
+    if (placed.size() > 1 || !out.found.empty())
         times = searchTimes(asked, 1);
-    for (Layout &layout : layouts) {
+    for (PlacedLayout &one : placed) {
+        Layout &layout = one.layout;
         double bound = 0;
         times.microBatches = times.fewest = totalMicroBatches(*asked.plan) / layout.data;
         for (const PipelineClass &c : layout.classes)
             if (!times.sites.empty())
                 bound =
                     std::max(bound, boundBlocks(times, { { c.locations.front().datacenter, times.stages } }).seconds);
-        out.found.push_back({ std::move(layout), bound, true });
+        one.bound = bound;
+        out.found.push_back(std::move(one));
     }
 }
 
@@ -104,26 +195,39 @@ void addExchanges(Placements &placements, const Requested &asked)
     }
 }
 
-Placements placed(const Requested &asked, const std::vector<PlacementMode> &modes, int most)
+Placements placed(const Requested &asked, const std::vector<PlacementMode> &modes, OpenReplicas replicas, int most)
 {
     Placements result;
     for (const PlacementMode mode : modes) {
         if (mode == PlacementMode::PipelineAcross)
-            addPipelinesAcross(result, asked, most);
+            addPipelinesAcross(result, asked, replicas, most);
         else
-            addWholePipelines(result, asked, most);
+            addWholePipelines(result, asked, replicas, most);
     }
     if (result.found.size() > 1)
         addExchanges(result, asked);
-    std::ranges::stable_sort(result.found, {}, [](const PlacedLayout &p) { return std::tuple(!p.mayFit, p.bound); });
+    std::ranges::stable_sort(
+        result.found, {}, [](const PlacedLayout &p) { return std::tuple(p.isFewer, !p.mayFit, p.bound); });
+    const auto fewer = std::ranges::find(result.found, true, &PlacedLayout::isFewer);
+    constexpr int kMostDealt = 6; // dealing takes longer than all else here
+    const int mostFewer = sharesOut(*asked.plan) ? std::min(most, kMostDealt) : most;
+    if (result.found.end() - fewer > mostFewer)
+        result.found.erase(fewer + mostFewer, result.found.end());
     return result;
 }
 
 } // namespace
 
+bool isOpen(const Plan &plan)
+{
+    // Off: advice, estimates and rankings count with the most, and one plan must not have two numbers.
+    constexpr bool kTriesFewer = false;
+    return kTriesFewer && !plan.parallelism.data && !hasJobs(plan);
+}
+
 Placements undealtPlacements(const Requested &asked, int most)
 {
-    return placed(asked, candidateModes(*asked.plan), most);
+    return placed(asked, candidateModes(*asked.plan), OpenReplicas::Most, most);
 }
 
 Workload dealt(Workload undealt, bool boldly, bool notes)
@@ -141,9 +245,9 @@ double dealtBound(const Workload &workload)
     return areLayersWhole ? kRounding * busiestStage(workload) : 0;
 }
 
-Placements placements(const Requested &asked, int most)
+Placements placements(const Requested &asked, OpenReplicas replicas, int most)
 {
-    Placements result = undealtPlacements(asked, most);
+    Placements result = placed(asked, candidateModes(*asked.plan), replicas, most);
     const bool isShared = sharesOut(*asked.plan);
     if (asked.plan->wan.sharing != WanSharing::Temporal && !isShared)
         return result;
@@ -208,7 +312,7 @@ std::vector<Layout> otherCells(const Requested &asked, const PlacedLayout &place
 
 Workload place(Requested asked, PlacementMode mode)
 {
-    Placements all = placed(asked, { mode }, 1);
+    Placements all = placed(asked, { mode }, OpenReplicas::Most, 1);
     Workload workload(
         std::move(asked), all.found.empty() ? std::move(all.unplaced) : std::move(all.found.front().layout));
     formCells(workload);

@@ -118,6 +118,14 @@ std::span<const PoolLocations> LocationBook::poolsOf(int datacenter) const
         m_pools, datacenter, {}, [](const PoolLocations &pool) { return pool.part.at.datacenter; });
 }
 
+void LocationBook::preferFastest()
+{
+    std::ranges::stable_sort(m_pools, {}, [&](const PoolLocations &pool) {
+        const GpuSpec &gpu = m_asked.gpu(pool.part.at);
+        return std::pair(pool.part.at.datacenter, -gpu.peakFlops(m_asked.plan->workload.precision));
+    });
+}
+
 int LocationBook::capacity(int datacenter) const
 {
     int locations = 0;
@@ -281,6 +289,8 @@ std::string LocationBook::noMoreReplicas(const Layout &layout) const
     const std::string replicas = std::to_string(layout.data) + (layout.data == 1 ? " replica" : " replicas");
     if (m_asked.degrees.data)
         return "the plan asks for " + replicas;
+    if (m_leavesRoom)
+        return "more than " + replicas + " are no better";
     if (const int micro = totalMicroBatches(plan); layout.data >= micro)
         return "the global batch has " + std::to_string(micro)
             + (micro == 1 ? " micro-batch, one for each replica" : " micro-batches, one for each replica");

@@ -34,6 +34,11 @@ class LocationBook {
 public:
     explicit LocationBook(const Requested &asked);
 
+    /// From here on pools are filled fastest first, by the peak of a GPU at the plan's precision, instead of in the
+    /// order of the plan; equal ones stay in it.
+    void preferFastest();
+    /// GPUs that are left over say that a replica more is no better, instead of what it would need.
+    void leaveRoom() { m_leavesRoom = true; }
     /// replicas of stages
     [[nodiscard]] int capacity(int datacenter) const;
     /// its nodes, alone or several together
@@ -65,6 +70,7 @@ private:
     const Requested &m_asked;
     /// not every part has the plan's degree
     bool m_isMixed = false;
+    bool m_leavesRoom = false;
     /// in the order of datacenters
     std::vector<PoolLocations> m_pools;
     std::vector<Piece> m_pieces;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -92,11 +93,21 @@ int pipelinesIn(const SearchTimes &room, const std::vector<int> &sites)
     return possible;
 }
 
-} // namespace
-
-Layout placeBlocks(const Requested &asked, const std::vector<DatacenterBlock> &blocks, int data)
+LocationBook bookFor(const Requested &asked, OpenPlace how)
 {
     LocationBook book(asked);
+    if (how.fastestFirst)
+        book.preferFastest();
+    if (how.leavesRoom)
+        book.leaveRoom();
+    return book;
+}
+
+} // namespace
+
+Layout placeBlocks(const Requested &asked, const std::vector<DatacenterBlock> &blocks, int data, OpenPlace how)
+{
+    LocationBook book = bookFor(asked, how);
     int stage = 0;
     for (const DatacenterBlock &block : blocks) {
         book.place(block.datacenter, stage, block.stages, 0, data);
@@ -136,6 +147,35 @@ int mostReplicas(const Requested &asked)
         std::min<std::int64_t>(LocationBook(asked).capacity() / asked.degrees.pipeline, totalMicroBatches(plan)));
 }
 
+std::vector<int> fewerReplicas(const Requested &asked, int most)
+{
+    constexpr int kMostTried = 24;
+    const Degrees &p = asked.degrees;
+    const int total = totalMicroBatches(*asked.plan), experts = asked.model.isMoe() ? p.expertRanks() : 1;
+    const int step = experts / std::gcd(experts, p.gpusOfStage()); // replicas for whole groups of experts
+    std::vector<int> all;
+    const auto add = [&](int data) {
+        if (data > 0 && data < most && (all.empty() || data < all.back()))
+            all.push_back(data);
+    };
+    const bool areFew = most <= kMostTried;
+    for (int data = most; data > 0; --data) {
+        add(data / step * step);
+        const int fullest = (total + data - 1) / data, least = (total + fullest - 1) / fullest;
+        if (!areFew && least < data) {
+            data = std::max(1, least);
+            add((data + step - 1) / step * step);
+        }
+    }
+    std::vector<int> tried;
+    const std::size_t stride = (all.size() + kMostTried - 1) / kMostTried;
+    for (std::size_t i = 0; i < all.size(); i += stride)
+        tried.push_back(all[i]);
+    if (!all.empty() && tried.back() != all.back())
+        tried.push_back(all.back());
+    return tried;
+}
+
 SearchTimes searchRoom(const Requested &asked, int data)
 {
     const Plan &plan = *asked.plan;
@@ -169,7 +209,7 @@ SearchTimes searchRoom(const Requested &asked, int data)
     return room;
 }
 
-std::vector<Layout> placeWholePipelines(const Requested &asked, int most)
+std::vector<Layout> placeWholePipelines(const Requested &asked, int most, std::optional<int> wanted, OpenPlace how)
 {
     const Plan &plan = *asked.plan;
     const SearchTimes room = searchRoom(asked, 1);
@@ -178,10 +218,10 @@ std::vector<Layout> placeWholePipelines(const Requested &asked, int most)
     const std::vector<int> sites =
         count == 0 || *largest == 0 ? std::vector<int> {} : reachable(room, int(largest - room.holds.begin()));
     const int possible = pipelinesIn(room, sites);
-    const int data = asked.degrees.data.value_or(std::min(possible, totalMicroBatches(plan)));
+    const int data = asked.degrees.data.value_or(wanted.value_or(std::min(possible, totalMicroBatches(plan))));
     std::vector<Layout> layouts;
     const auto placeIn = [&](const std::vector<int> &order) {
-        LocationBook locations(asked);
+        LocationBook locations = bookFor(asked, how);
         int replica = 0;
         for (const int d : order) {
             const int here = std::min(data - replica, room.holds[std::size_t(d)] / stages);

@@ -11,8 +11,17 @@
 
 namespace trainyard {
 
+/// How locations are taken where the engine chooses.
+struct OpenPlace {
+    /// LocationBook::preferFastest
+    bool fastestFirst = false;
+    /// LocationBook::leaveRoom
+    bool leavesRoom = false;
+};
+
 /// All replicas of each block's stages in its datacenter. There has to be room for them.
-[[nodiscard]] Layout placeBlocks(const Requested &asked, const std::vector<DatacenterBlock> &blocks, int data);
+[[nodiscard]] Layout placeBlocks(
+    const Requested &asked, const std::vector<DatacenterBlock> &blocks, int data, OpenPlace how = {});
 
 /// The blocks that the plan pins. Where they cannot be placed, data is 0 and `unplaced` says why; idle GPUs are counted
 /// with their reason here as everywhere.
@@ -24,10 +33,16 @@ namespace trainyard {
 /// What all locations together hold, and all micro-batches feed.
 [[nodiscard]] int mostReplicas(const Requested &asked);
 
+/// Numbers of replicas below `most` that `data: auto` compares, descending: up to 24 all of them, else of those with
+/// equally many micro-batches in the fullest pipeline the most and the least, of more than 24 such every so many, and
+/// the last. Where the model has experts, those whose ranks whole groups of experts divide.
+[[nodiscard]] std::vector<int> fewerReplicas(const Requested &asked, int most);
+
 /// Whole pipelines in datacenters that can pass gradients to each other over links, filled one after another; one
 /// layout for each pair of sites to begin with, `most` in all, where there is room for more than the plan asks for. One
-/// with data 0 and the reason where there are locations for none.
-[[nodiscard]] std::vector<Layout> placeWholePipelines(const Requested &asked, int most = 24);
+/// with data 0 and the reason where there are locations for none. `data`: where it is open, so many.
+[[nodiscard]] std::vector<Layout> placeWholePipelines(
+    const Requested &asked, int most = 24, std::optional<int> data = {}, OpenPlace how = {});
 
 /// Which datacenter holds how many stages of `data` replicas, and which links lead where: enough for canHoldAll().
 [[nodiscard]] SearchTimes searchRoom(const Requested &asked, int data);

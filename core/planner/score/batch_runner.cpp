@@ -33,7 +33,7 @@ Outcome outcomeOf(const Evaluation &evaluation)
     const Metrics &metrics = evaluation.metrics;
     if (!metrics.iterationTime)
         return outcome;
-    outcome = { true, evaluation.feasible(), *metrics.iterationTime, 0, metrics.gpusUsed };
+    outcome = { true, evaluation.feasible(), *metrics.iterationTime, 0, metrics.gpusUsed, evaluation.layout.data };
     if (metrics.memory)
         for (const StageMemory &stage : metrics.memory->perStage)
             outcome.fill =
@@ -171,7 +171,8 @@ bool BatchRunner::Private::waitsInLane(const UniformFrame &frame, Outcome &outco
     const UniformFill fill = fillOf(frame, plain.work(turns->now(), frame, recomputesAnything(*turns->now().plan)));
     if (!fill.isKnown)
         return false;
-    outcome = { true, fill.fits && isPlainFeasible(turns->now()), 0, fill.fill, turns->now().layout.gpusUsed };
+    outcome = { true, fill.fits && isPlainFeasible(turns->now()), 0, fill.fill, turns->now().layout.gpusUsed,
+        turns->now().layout.data };
     if (waiting.count == 0)
         open.push_back(&waiting);
     waiting.table.set(waiting.count, *waiting.steps, taken.durations, taken.lags);

@@ -25,6 +25,8 @@ struct Outcome {
     /// of the fullest GPU; 0 where memory is not known
     double fill = 0;
     int gpusUsed = 0;
+    /// replicas
+    int data = 0;
 };
 
 class BatchRunner {

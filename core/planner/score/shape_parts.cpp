@@ -54,7 +54,7 @@ ShapePart shapePart(const Plan &plan, const Errors &errors, std::shared_ptr<cons
 PlacesPart placesPart(WorkloadInTurn &turns, Reasons &reasons)
 {
     PlacesPart part;
-    Placements open = placements(turns.asked(), 2);
+    Placements open = placements(turns.asked(), OpenReplicas::Most, 2);
     if (open.found.empty()) {
         part.wrong = reasons.of(open.unplaced.unplaced.empty() ? "it cannot be placed" : open.unplaced.unplaced);
         return part;

@@ -135,6 +135,7 @@ std::optional<CandidateVerdict> ScenarioJudge::judgeExact(
     row.tokensPerSecond = m_tokens / outcome.seconds;
     row.fill = outcome.fill;
     row.gpus = outcome.gpusUsed;
+    row.data = outcome.data;
     if (m_least.isExact()) {
         row.usdPerHour = m_least.usdPerHour(outcome.gpusUsed);
         row.usdPerMillionTokens = row.usdPerHour / 3600 / row.tokensPerSecond * 1e6;
@@ -206,6 +207,7 @@ CandidateVerdict ScenarioJudge::judge(const PlanPtr &plan, std::uint64_t number,
         row.joulesPerToken = figures->joulesPerToken;
         row.fill = figures->fill;
         row.gpus = figures->gpus;
+        row.data = known.layout.data;
         row.value = objectiveValue(m_options.objective, *figures);
     }
     if (!known.feasible() || !figures) {
@@ -222,7 +224,7 @@ CandidateVerdict ScenarioJudge::judge(const PlanPtr &plan, std::uint64_t number,
     }
     verdict.row.state = RowState::Feasible;
     if (!m_options.scenarios.empty())
-        judgeInScenarios(verdict, plan, workspace, stop);
+        judgeInScenarios(verdict, told ? plan : withReplicas(plan, known.layout.data), workspace, stop);
     return verdict;
 }
 
@@ -236,8 +238,10 @@ void ScenarioJudge::judgeInScenarios(
         weights += scenario.weight;
         std::string why = "it cannot run in a scenario";
         const auto there = inScenario(plan, scenario);
-        const auto evaluation = there ? run(*there, Depth::Score, { m_catalogue, workspace, stop })
-                                      : ExpectedAll<EvaluationPtr>(std::unexpected(there.error()));
+        const auto evaluation = there
+            ? run(*there, Depth::Score,
+                { .catalogue = m_catalogue, .workspace = workspace, .stop = stop, .replicas = OpenReplicas::Fastest })
+            : ExpectedAll<EvaluationPtr>(std::unexpected(there.error()));
         if (!evaluation && evaluation.error().front().code == ErrorCode::Cancelled) {
             verdict.isStopped = true;
             return;

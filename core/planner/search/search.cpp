@@ -100,12 +100,18 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
             return std::ranges::find(around.datacenters, one.id) != around.datacenters.end();
         }))
         around.datacenters.clear(); // all are allowed
+    const Deadline deadline(stop, options.seconds);
+    EvaluationWorkspace workspace;
+    const auto own = run(plan, Depth::Score, // also where it is stopped at once
+        { .catalogue = catalogue, .workspace = workspace, .replicas = OpenReplicas::Fastest });
+    if (own && !plan->parallelism.data && (*own)->layout.data > 0) {
+        const auto most = run(plan, Depth::Score, { catalogue, workspace });
+        if (most && (*most)->layout.data != (*own)->layout.data)
+            around.ownReplicas = (*own)->layout.data;
+    }
     auto space = makeSpace(plan, catalogue, around);
     if (!space)
         return std::unexpected(std::move(space.error()));
-    const Deadline deadline(stop, options.seconds);
-    EvaluationWorkspace workspace;
-    const auto own = run(plan, Depth::Score, { catalogue, workspace }); // also where it is stopped at once
     if (!own)
         return std::unexpected(own.error());
     detail::SearchState state(plan, catalogue, options, std::move(*space), *own, deadline.token(), onProgress);
@@ -136,6 +142,22 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     detail::tellAnswer(result);
     result.elapsed = std::chrono::duration<double>(Clock::now() - begun).count();
     return result;
+}
+
+PlanPtr withReplicas(const PlanPtr &plan, int data)
+{
+    if (plan->parallelism.data || data <= 0)
+        return plan;
+    Plan stated = *plan;
+    stated.parallelism.data = data;
+    return std::make_shared<const Plan>(std::move(stated));
+}
+
+PlanPtr SearchResult::plan(std::size_t row) const
+{
+    const SearchRow &of = rows[row];
+    PlanPtr made = space->plan(space->candidate(of.number));
+    return own && of.number == rows[*own].number ? made : withReplicas(made, of.data);
 }
 
 } // namespace trainyard

@@ -101,6 +101,8 @@ struct SearchRow {
     /// of the fullest GPU
     double fill = 0;
     int gpus = 0;
+    /// replicas that it reached, where simulated; 0: not known
+    int data = 0;
     /// of the objective, smaller is better; over the scenarios
     double value = 0;
     /// of time against money (search_front.h)
@@ -121,6 +123,9 @@ struct PruneCount {
     /// of several that are told as one: each, most first
     std::vector<PruneCount> details;
 };
+
+/// The plan with that number of replicas, where it leaves it open: `data: auto` of a candidate is the most of them.
+[[nodiscard]] PlanPtr withReplicas(const PlanPtr &plan, int data);
 
 struct SearchResult {
     std::shared_ptr<const SearchSpace> space;
@@ -157,7 +162,9 @@ struct SearchResult {
     /// seconds
     double elapsed = 0;
 
-    [[nodiscard]] PlanPtr plan(std::size_t row) const { return space->plan(space->candidate(rows[row].number)); }
+    /// The plan of a row as it was looked at: where `data: auto` was the most replicas of another plan than one's own,
+    /// their number is stated.
+    [[nodiscard]] PlanPtr plan(std::size_t row) const;
 };
 
 /// What a caller is told after each round, on the thread that called search().

@@ -91,16 +91,22 @@ private:
         if (!isNew)
             return looked;
         PlanPtr plan = candidate == m_target ? m_found.plan(m_row) : m_found.space->plan(candidate);
+        EvaluationPtr told;
         if (!m_judge) { // the plan that was asked about, which is looked at first
-            const auto own = run(m_found.space->base(), Depth::Score, m_context);
+            RunContext asked = m_context;
+            asked.replicas = OpenReplicas::Fastest;
+            const auto own = run(m_found.space->base(), Depth::Score, asked);
             if (!own) {
                 looked.refused = own.error();
                 return looked;
             }
             m_judge.emplace(m_found.space->base(), m_context.catalogue, m_asked, **own);
+            told = *own;
         }
-        const CandidateVerdict verdict = m_judge->judge(plan, 0, m_context.workspace, m_context.stop);
+        const CandidateVerdict verdict = m_judge->judge(plan, 0, m_context.workspace, m_context.stop, told);
         const SearchRow &row = verdict.row;
+        if (!told && candidate != m_target) // that one is the row's
+            plan = withReplicas(plan, row.data);
         if (verdict.isStopped || row.state == RowState::Refused) {
             looked.refused.push_back(
                 { verdict.isStopped ? ErrorCode::Cancelled : ErrorCode::BadValue, {}, row.reason, {} });

@@ -86,8 +86,8 @@ void addData(AxisList &axes, const Scope &scope)
         for (int each = 5; each <= kMostMicroBatches && (scope.isMixed || scope.sites > 1); ++each)
             if (const int value = (batch + size * each - 1) / (size * each); value <= most)
                 counts.insert(value);
-    if (scope.plan.parallelism.data)
-        counts.insert(*scope.plan.parallelism.data);
+    if (const auto now = scope.plan.parallelism.data ? scope.plan.parallelism.data : scope.options.ownReplicas)
+        counts.insert(*now);
     std::vector<KeyValue> values(counts.begin(), counts.end());
     values.emplace_back();
     axes.addValues(rowOf(&Parallelism::data), std::move(values));

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,8 @@ struct SpaceOptions {
     bool mayTrainOtherwise = false;
     /// Values of an axis are thinned to so many, the plan's own and the ends kept.
     std::size_t mostValues = 16;
+    /// A number of replicas that is a value too: of a plan with `data: auto` what it has, where that is not the most.
+    std::optional<int> ownReplicas = {};
 };
 
 /// Axes that make sense for this plan on this hardware: an axis of one value is left out, and so is what the stack does

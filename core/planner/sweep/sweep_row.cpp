@@ -127,7 +127,11 @@ std::optional<SweepRow> SweepRows::row(std::uint64_t number, const std::stop_tok
         const auto planned = plan(number);
         if (!planned)
             return refused(std::move(row), planned.error());
-        evaluated = run(*planned, Depth::Score, { m_private->catalogue, m_private->workspace, stop });
+        evaluated = run(*planned, Depth::Score,
+            { .catalogue = m_private->catalogue,
+                .workspace = m_private->workspace,
+                .stop = stop,
+                .replicas = OpenReplicas::Fastest });
     } catch (const std::exception &failure) { // memory, say: a row that cannot be worked out stops no other
         evaluated = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });
     }

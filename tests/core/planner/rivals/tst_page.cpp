@@ -72,7 +72,8 @@ private slots:
             const auto found = search(plan, builtinCatalogue(), sailorsDecisions(*plan, one.wishes));
             QVERIFY(found && !found->best.empty());
             EvaluationWorkspace workspace;
-            const auto ours = run(found->plan(found->best.front()), Depth::Score, { builtinCatalogue(), workspace });
+            const auto ours = run(found->plan(found->best.front()), Depth::Score,
+                { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
             QVERIFY(ours && (*ours)->feasible());
             const double seconds = *(*ours)->metrics.iterationTime, usd = usedUsd(**ours, builtinCatalogue());
             QVERIFY(seconds <= one.wishes.mostSeconds.value_or(seconds));

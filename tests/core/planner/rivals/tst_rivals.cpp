@@ -26,7 +26,8 @@ Ours ourAnswer(const PlanPtr &plan, const RivalWishes &wishes)
     if (!found || found->best.empty())
         return {};
     EvaluationWorkspace workspace;
-    const auto evaluation = run(found->plan(found->best.front()), Depth::Score, { builtinCatalogue(), workspace });
+    const auto evaluation = run(found->plan(found->best.front()), Depth::Score,
+        { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
     if (!evaluation || !(*evaluation)->feasible())
         return {};
     return { *(*evaluation)->metrics.iterationTime, usedUsd(**evaluation, builtinCatalogue()) };
@@ -86,7 +87,8 @@ private slots:
             const auto found = search(plan, builtinCatalogue(), options);
             QVERIFY(found);
             for (const std::size_t row : found->best) {
-                const auto evaluation = run(found->plan(row), Depth::Score, { builtinCatalogue(), workspace });
+                const auto evaluation = run(found->plan(row), Depth::Score,
+                    { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
                 QVERIFY(evaluation && (*evaluation)->feasible());
                 const double perHour =
                     usedUsd(**evaluation, builtinCatalogue()) / *(*evaluation)->metrics.iterationTime * 3600;

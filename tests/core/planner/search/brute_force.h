@@ -20,7 +20,7 @@ struct Reference {
     bool isFeasible = false;
     double seconds = 0, tokensPerSecond = 0, usdPerMillionTokens = 0, usdPerHour = 0, joulesPerToken = 0, days = 0;
     double fill = 0;
-    int gpus = 0;
+    int gpus = 0, data = 0;
     std::vector<std::string> datacenters = {}; // that are used
 
     [[nodiscard]] double value(Objective objective) const
@@ -51,10 +51,13 @@ struct Reference {
     }
 };
 
-/// From the metrics of the whole cluster, less what idle GPUs cost and draw.
-inline Reference referenceOf(const PlanPtr &plan, EvaluationWorkspace &workspace)
+/// From the metrics of the whole cluster, less what idle GPUs cost and draw. Of the plan that was asked about
+/// `replicas` are the fastest, as everywhere; of other candidates the most, which the search then states.
+inline Reference referenceOf(
+    const PlanPtr &plan, EvaluationWorkspace &workspace, OpenReplicas replicas = OpenReplicas::Most)
 {
-    const auto evaluation = run(plan, Depth::Score, { builtinCatalogue(), workspace });
+    const auto evaluation =
+        run(plan, Depth::Score, { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = replicas });
     if (!evaluation || !(*evaluation)->metrics.iterationTime || !(*evaluation)->metrics.cost.energyMwhTotal)
         return {};
     const Metrics &m = (*evaluation)->metrics;
@@ -64,6 +67,7 @@ inline Reference referenceOf(const PlanPtr &plan, EvaluationWorkspace &workspace
     r.tokensPerSecond = *m.tokensPerSecond;
     r.days = *m.cost.daysTotal;
     r.gpus = m.gpusUsed;
+    r.data = (*evaluation)->layout.data;
     for (const GpuRun &run : (*evaluation)->layout.runs)
         r.datacenters.push_back(plan->cluster.datacenters[std::size_t(run.datacenter)].id);
     double idleUsd = 0, idleWatts = 0;
@@ -153,7 +157,8 @@ struct BruteForce {
         const SpaceRules rules(space, builtinCatalogue());
         for (std::uint64_t i = 0; i < space.size(); ++i)
             if (const Candidate candidate = space.candidate(i); !rules.whyNot(candidate))
-                all[i] = referenceOf(space.plan(candidate), workspace);
+                all[i] = referenceOf(space.plan(candidate), workspace,
+                    candidate == space.baseCandidate() ? OpenReplicas::Fastest : OpenReplicas::Most);
     }
     /// 5 % of the memory, or what the plan itself leaves.
     [[nodiscard]] double margin(const SmallProblem &problem, const Constraints &constraints) const

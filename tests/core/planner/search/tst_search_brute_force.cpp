@@ -55,24 +55,26 @@ std::string compared(
     ++tally.feasible;
     const SearchRow &row = found.rows[found.best.front()];
     EvaluationWorkspace workspace;
-    const bool keeps =
-        referenceOf(found.plan(found.best.front()), workspace).keeps(constraints, brute.margin(problem, constraints));
+    const bool keeps = referenceOf(found.plan(found.best.front()), workspace, OpenReplicas::Fastest)
+                           .keeps(constraints, brute.margin(problem, constraints));
     return keeps && areNear(row.value, best.value) ? std::string() : where + ", found " + std::to_string(row.value);
 }
 
 /// A candidate's value over its own world and the scenarios, by the definition; infinite where it is out.
-double valueInWorlds(const PlanPtr &plan, const std::vector<Scenario> &scenarios, Robustness robustness, double margin,
-    EvaluationWorkspace &workspace)
+/// A candidate's number of replicas is that of its own world in all of them; the plan that was asked about has the
+/// fastest in each.
+double valueInWorlds(const PlanPtr &plan, bool isOwn, const std::vector<Scenario> &scenarios, Robustness robustness,
+    double margin, EvaluationWorkspace &workspace)
 {
     constexpr double kOut = std::numeric_limits<double>::infinity();
-    const Reference own = referenceOf(plan, workspace);
+    const Reference own = referenceOf(plan, workspace, isOwn ? OpenReplicas::Fastest : OpenReplicas::Most);
     if (!own.keeps({}, margin))
         return kOut;
     double worst = own.value(Objective::Throughput), sum = worst, ran = 1, all = 1;
     for (const Scenario &scenario : scenarios) {
         all += scenario.weight;
-        const auto there = inScenario(plan, scenario);
-        const Reference in = there ? referenceOf(*there, workspace) : Reference {};
+        const auto there = inScenario(isOwn ? plan : withReplicas(plan, own.data), scenario);
+        const Reference in = there ? referenceOf(*there, workspace, OpenReplicas::Fastest) : Reference {};
         if (robustness == Robustness::WorstCase && !in.keeps({}, margin))
             return kOut;
         if (!in.isFeasible)
@@ -159,7 +161,8 @@ private slots:
                 for (std::uint64_t i = 0; i < problem->space.size(); ++i)
                     if (brute.all[i].isFeasible)
                         best = std::min(best,
-                            valueInWorlds(problem->space.plan(problem->space.candidate(i)), scenarios, robustness,
+                            valueInWorlds(problem->space.plan(problem->space.candidate(i)),
+                                problem->space.candidate(i) == problem->space.baseCandidate(), scenarios, robustness,
                                 brute.margin(*problem, {}), workspace));
                 SearchOptions options { .fixed = problem->fixed, .scenarios = scenarios, .robustness = robustness };
                 const SearchResult found = completed(problem->plan, options);

@@ -25,7 +25,8 @@ std::vector<Retirement> retired(const Plan &plan)
 EvaluationPtr scored(const PlanPtr &plan)
 {
     EvaluationWorkspace workspace;
-    auto evaluation = run(plan, Depth::Score, { builtinCatalogue(), workspace });
+    auto evaluation = run(plan, Depth::Score,
+        { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
     return evaluation ? *evaluation : nullptr;
 }
 
