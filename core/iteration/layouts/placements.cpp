@@ -220,9 +220,7 @@ Placements placed(const Requested &asked, const std::vector<PlacementMode> &mode
 
 bool isOpen(const Plan &plan)
 {
-    // Off: advice, estimates and rankings count with the most, and one plan must not have two numbers.
-    constexpr bool kTriesFewer = false;
-    return kTriesFewer && !plan.parallelism.data && !hasJobs(plan);
+    return !plan.parallelism.data && !hasJobs(plan);
 }
 
 Placements undealtPlacements(const Requested &asked, int most)

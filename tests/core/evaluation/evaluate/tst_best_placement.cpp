@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `wan.cell: auto` leaves to the engine: how many pipelines make a cell. Each number that a plan may state is an
-// independent reference: auto is as fast as the best of them.
+// What `auto` leaves to the engine: how many replicas there are (`parallelism.data`) and how many pipelines make a cell
+// (`wan.cell`). Each number that a plan may state is an independent reference: auto is as fast as the best of them.
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
+#include "tests/support/trials.h"
 
 #include <QtTest>
+
+#include <random>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -25,6 +28,28 @@ Metric secondsOf(const Plan &plan)
     return answer && answer->feasible() ? answer->metrics.iterationTime : Metric {};
 }
 
+/// One or two datacenters of equal GPUs whose fabric and links are slow enough for fewer replicas to pay at times.
+Plan openReplicas(unsigned seed)
+{
+    std::mt19937 random(seed);
+    const auto whole = [&](int low, int high) { return low + int(random() % unsigned(high - low + 1)); };
+    Plan plan = oneSite(whole(1, 4), 1 << whole(0, 2));
+    plan.workload.model = "llama-3.2-3b";
+    plan.workload.sequenceLength = 1024 << whole(0, 2);
+    plan.workload.globalBatch = whole(2, 16);
+    plan.parallelism.tensor = 1 << whole(0, 2);
+    plan.parallelism.zeroStage = whole(0, 2);
+    plan.schedule = whole(0, 1) == 0 ? ScheduleKind::OneFOneB : ScheduleKind::GPipe;
+    plan.cluster.datacenters[0].fabricGbpsPerGpu = whole(1, 100);
+    if (whole(0, 1) == 1) {
+        plan.cluster.datacenters.push_back(site("b", whole(1, 4)));
+        plan.cluster.wanLinks = { wanLink("a", "b", whole(5, 60), whole(1, 50)) };
+        plan.placement.mode = PlacementMode(whole(0, 2));
+    }
+    plan.parallelism.data.reset();
+    return plan;
+}
+
 Plan headline(double nodePairGbps, ScheduleKind schedule)
 {
     Plan plan = atlasRow(4, 4, 16, 2, schedule);
@@ -39,9 +64,85 @@ class TestBestPlacement : public QObject {
     Q_OBJECT
 
 private slots:
+    void autoIsAsFastAsTheBestNumberOfReplicas();
+    void autoTakesFewerReplicasWhereMoreAreSlower();
+    void moreNodesNeverMakeAutoSlower();
+    void expertsGetReplicasThatTheyDivide();
     void autoCellsAreAsFastAsTheBestSize();
     void aFasterLinkNeverSlowsAutoCells();
 };
+
+void TestBestPlacement::autoIsAsFastAsTheBestNumberOfReplicas()
+{
+    int fewer = 0, compared = 0;
+    for (int seed = 0; seed < trials(40); ++seed) {
+        Plan plan = openReplicas(unsigned(seed));
+        const Metric open = secondsOf(plan);
+        if (!open)
+            continue;
+        double best = std::numeric_limits<double>::infinity(), ofMost = 0;
+        for (int data = 1; data <= plan.workload.globalBatch; ++data) {
+            plan.parallelism.data = data;
+            if (const Metric stated = secondsOf(plan)) {
+                best = std::min(best, *stated);
+                ofMost = *stated;
+            }
+        }
+        ++compared;
+        fewer += best < 0.98 * ofMost;
+        QVERIFY2(*open <= best * (1 + 1e-9),
+            qPrintable(QStringLiteral("plan %1: auto %2, stated %3").arg(seed).arg(*open).arg(best)));
+    }
+    QVERIFY2(compared > trials(25) && fewer > trials(3), qPrintable(QStringLiteral("%1 %2").arg(compared).arg(fewer)));
+}
+
+/// Gradients over a fabric of 1 Gbps cost more than a second replica saves.
+void TestBestPlacement::autoTakesFewerReplicasWhereMoreAreSlower()
+{
+    Plan plan = oneSite(4, 1);
+    plan.workload.globalBatch = 4;
+    plan.workload.sequenceLength = 1024;
+    plan.cluster.datacenters[0].fabricGbpsPerGpu = 1;
+    const EvaluationPtr open = scored(plan);
+    QCOMPARE(open->layout.data, 1);
+    QCOMPARE(open->layout.gpusUsed, 8);
+    QVERIFY(open->layout.idle.front().reason.find("no better") != std::string::npos);
+    plan.parallelism.data = 4;
+    QVERIFY(*secondsOf(plan) > *open->metrics.iterationTime);
+}
+
+void TestBestPlacement::moreNodesNeverMakeAutoSlower()
+{
+    int compared = 0;
+    for (int seed = 0; seed < trials(40); ++seed) {
+        Plan plan = openReplicas(unsigned(seed));
+        const Metric before = secondsOf(plan);
+        for (Datacenter &datacenter : plan.cluster.datacenters)
+            datacenter.pools[0].nodes *= 2;
+        const Metric after = secondsOf(plan);
+        if (!before)
+            continue;
+        ++compared;
+        QVERIFY(after);
+        QVERIFY2(*after <= *before * (1 + 1e-6),
+            qPrintable(QStringLiteral("plan %1: %2 -> %3").arg(seed).arg(*before).arg(*after)));
+    }
+    QVERIFY(compared > trials(25));
+}
+
+/// Seven replicas have room; experts of groups of four find whole groups in four of them only.
+void TestBestPlacement::expertsGetReplicasThatTheyDivide()
+{
+    Plan plan = oneSite(7, 1);
+    plan.workload.model = "mixtral-8x7b";
+    plan.workload.globalBatch = 28;
+    plan.workload.sequenceLength = 1024;
+    plan.parallelism.expert = 8;
+    plan.parallelism.expertTensor = 4;
+    const EvaluationPtr open = scored(plan);
+    QVERIFY(open && open->feasible());
+    QCOMPARE(open->layout.data, 4);
+}
 
 void TestBestPlacement::autoCellsAreAsFastAsTheBestSize()
 {
