@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/evaluation_bridge.h"
 
+#include "core/evaluation/advice/evaluate.h"
+#include "core/evaluation/advice/run_pool.h"
+
 namespace trainyard {
 
 EvaluationBridge::EvaluationBridge(const Catalogue &catalogue, QObject *parent)
     : QObject(parent)
+    , m_catalogue(catalogue)
     , m_evaluator(catalogue, [this](EvaluationResult result) { arrived(std::move(result)); })
+    , m_aside(RunPool::shared().threads(), WorkPool::Rank::Search,
+          [this](const PlanPtr &plan, const std::stop_token &stop) { evaluateAside(plan, stop); })
 {
 }
 
@@ -108,16 +114,35 @@ void EvaluationBridge::pinBaseline()
     emit baselineChanged(m_baseline);
 }
 
-void EvaluationBridge::pinOpening()
+void EvaluationBridge::pinOpening(const PlanPtr &opening)
 {
-    m_awaitsOpening = true;
+    const bool isAside = opening && m_settledPlan && opening != m_settledPlan && *opening != *m_settledPlan;
+    m_awaitsOpening = !isAside;
     m_isOpening = false;
+    m_aside.post(isAside ? std::optional(opening) : std::nullopt, true);
     if (m_baseline) {
         m_disposal.dispose(std::exchange(m_baseline, nullptr));
         emit baselineChanged(m_baseline);
     }
     if (m_settled && m_settled->plan == m_settledPlan)
         takeOpening();
+}
+
+void EvaluationBridge::evaluateAside(const PlanPtr &plan, const std::stop_token &stop)
+{
+    const auto answer = evaluate(plan, m_catalogue, RunPool::shared().workspace(), stop);
+    if (!answer || stop.stop_requested())
+        return;
+    QMetaObject::invokeMethod(
+        this,
+        [this, stop, evaluation = *answer] {
+            if (stop.stop_requested() || m_baseline) // somebody has pinned another
+                return;
+            m_isOpening = true;
+            m_baseline = evaluation;
+            emit baselineChanged(m_baseline);
+        },
+        Qt::QueuedConnection);
 }
 
 void EvaluationBridge::takeOpening()

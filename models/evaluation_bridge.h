@@ -3,6 +3,7 @@
 // Between the window and the evaluation worker: plans go out, evaluations come back on the GUI thread, never an older
 // one after a newer. The last evaluation stays until the next; meanwhile it is stale. Holds the pinned baseline.
 
+#include "core/base/newest_worker.h"
 #include "core/evaluation/advice/evaluator.h"
 #include "models/background_queue.h"
 
@@ -30,8 +31,9 @@ public:
     /// the settled one, also while a drag previews another
     void pinBaseline();
     void clearBaseline();
-    /// The plan that has just been opened is the baseline, as soon as it is evaluated.
-    void pinOpening();
+    /// The plan that has just been opened is the baseline, as soon as it is evaluated: the one that is shown or, where
+    /// work on it was recovered, `opening`.
+    void pinOpening(const PlanPtr &opening = nullptr);
     /// Nobody pinned the baseline: it is the plan as it was opened.
     [[nodiscard]] bool isBaselineOpening() const { return m_isOpening; }
 
@@ -50,6 +52,8 @@ private:
     void fail(const EvaluationResult &result);
     void setStale(bool isStale);
     void takeOpening();
+    /// worker thread
+    void evaluateAside(const PlanPtr &plan, const std::stop_token &stop);
 
     EvaluationPtr m_shown, m_settled, m_baseline;
     /// generation of the newest request
@@ -59,12 +63,15 @@ private:
     PlanPtr m_settledPlan;
     bool m_isStale = false, m_wasKnown = false;
     bool m_awaitsOpening = false, m_isOpening = false;
+    const Catalogue &m_catalogue;
     BackgroundQueue m_disposal;
     std::mutex m_mutex;
     /// guarded by m_mutex: one event, however many results came in a frame
     std::optional<EvaluationResult> m_newest;
     /// last: its thread uses what is above
     Evaluator m_evaluator;
+    /// of plans that are compared with and not shown
+    NewestWorker<PlanPtr> m_aside;
 };
 
 } // namespace trainyard

@@ -13,11 +13,6 @@ namespace {
 
 constexpr int kLiveTickMs = 100;
 
-bool goesOn(const live::SourceStatus &status)
-{
-    return status.state != live::SourceState::Ended && status.state != live::SourceState::Refused;
-}
-
 } // namespace
 
 LiveDocument::LiveDocument(RunDocument &runs, const Catalogue &catalogue, QObject *parent)
@@ -95,25 +90,15 @@ void LiveDocument::setPaused(std::uint32_t source, bool isPaused)
     readStatuses();
 }
 
-void LiveDocument::setAllPaused(bool arePaused)
+void LiveDocument::setHeld(bool isHeld)
 {
-    for (const LiveSourceRow &row : std::vector(d->rows))
-        if (goesOn(row.status))
-            d->feed->setPaused(row.number, arePaused);
-    readStatuses();
+    if (std::exchange(d->isHeld, isHeld) != isHeld)
+        emit heldChanged(isHeld);
 }
 
-bool LiveDocument::areAllPaused() const
+bool LiveDocument::isHeld() const
 {
-    bool hasAny = false;
-    for (const LiveSourceRow &row : d->rows) {
-        if (!goesOn(row.status))
-            continue;
-        if (row.status.state != live::SourceState::Paused)
-            return false;
-        hasAny = true;
-    }
-    return hasAny;
+    return d->isHeld;
 }
 
 void LiveDocument::retryNow(std::uint32_t source)

@@ -37,10 +37,10 @@ public:
     void remove(std::uint32_t source);
     void setPaused(std::uint32_t source, bool isPaused);
     void retryNow(std::uint32_t source);
-    /// of those that go on
-    void setAllPaused(bool arePaused);
-    /// of those that go on; false without any
-    [[nodiscard]] bool areAllPaused() const;
+    /// What is shown stays as it is, alarms included, while the sources go on and all they tell is kept: the next state
+    /// that is shown has it.
+    void setHeld(bool isHeld);
+    [[nodiscard]] bool isHeld() const;
     /// removes them; what they told stays as a run that may be saved
     void disconnectAll();
     /// all sources and what they told
@@ -88,6 +88,7 @@ Q_SIGNALS:
     /// another newest step, or figures of one
     void stepsChanged();
     void alarmsChanged();
+    void heldChanged(bool isHeld);
     void followingChanged(bool follows);
     void whatIfsChanged();
     void saved(const QString &path);

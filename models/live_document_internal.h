@@ -40,6 +40,8 @@ struct LiveDocument::Private {
     /// from one state that is shown to the next, at least
     int paceMs = 300;
     bool isFollowing = true;
+    /// nothing new is shown
+    bool isHeld = false;
     /// in the document of the run, rather than what was opened since
     bool isShown = false;
     bool hasNews = false, isTaking = false, awaitsOverlay = false;

@@ -22,6 +22,8 @@ void LiveDocument::tick()
     if (d->sinceTaken.isValid() && d->sinceTaken.elapsed() >= kPatienceMs)
         d->awaitsOverlay = false; // another run took its place
     const bool isTime = !d->sinceTaken.isValid() || d->sinceTaken.elapsed() >= d->paceMs;
+    if (d->isHeld)
+        return;
     if (d->feed && d->hasNews && !d->isTaking && !d->awaitsOverlay && isTime)
         takeSnapshot();
     else

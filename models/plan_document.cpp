@@ -71,6 +71,21 @@ void PlanDocument::apply(PlanPtr next, const QString &text, const QString &merge
     m_stack.push(new PlanCommand(m_plan, std::move(next), text, mergeKey, [this](const PlanPtr &plan) { show(plan); }));
 }
 
+void PlanDocument::edit(const PlanPtr &next, const QString &text, const QString &mergeKey)
+{
+    if (m_trial) {
+        if (!next || next == m_trial || *next == *m_trial) {
+            endPreview();
+            return;
+        }
+        const PlanPtr kept = next; // its owner may be a panel that adopting tells of another
+        adoptTrial();
+        apply(kept, text, mergeKey);
+        return;
+    }
+    apply(next, text, mergeKey);
+}
+
 void PlanDocument::preview(PlanPtr next, const QString &text)
 {
     if (!next || next == m_preview)
@@ -177,6 +192,20 @@ void PlanDocument::startNew(PlanPtr plan)
     m_store.watch({});
     m_stack.clear();
     replace(plan, plan, {});
+}
+
+void PlanDocument::create(PlanPtr plan)
+{
+    m_store.watch({});
+    m_stack.clear();
+    replace(plan, nullptr, {});
+}
+
+PlanPtr PlanDocument::opening() const
+{
+    if (m_saved)
+        return m_saved;
+    return m_stack.count() > 0 ? static_cast<const PlanCommand *>(m_stack.command(0))->before() : m_plan;
 }
 
 void PlanDocument::open(const QString &path)

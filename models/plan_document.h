@@ -26,6 +26,8 @@ public:
     /// What the views show: the preview while there is one, then the plan that is tried.
     [[nodiscard]] const PlanPtr &shownPlan() const { return m_preview ? m_preview : m_trial ? m_trial : m_plan; }
     [[nodiscard]] bool isPreviewing() const { return m_preview || m_trial; }
+    /// What edits start from: the plan that is tried, or the plan.
+    [[nodiscard]] const PlanPtr &basePlan() const { return m_trial ? m_trial : m_plan; }
     [[nodiscard]] const QString &previewText() const { return m_preview ? m_previewText : m_trialText; }
     /// The plan that is tried; null where none is.
     [[nodiscard]] const PlanPtr &trial() const { return m_trial; }
@@ -42,17 +44,23 @@ public:
     /// it. Successive steps with the same merge key (a slider, a spin box) are one step, and none where they end at
     /// their origin.
     void apply(PlanPtr next, const QString &text = {}, const QString &mergeKey = {});
+    /// An edit of the plan that is shown: where one is tried, it is adopted first, a step of its own.
+    void edit(const PlanPtr &next, const QString &text = {}, const QString &mergeKey = {});
     void preview(PlanPtr next, const QString &text);
     void endPreview();
     /// Shows another plan in place of this one until it is adopted or left; the stack is not touched. Previews of
-    /// gestures come and go above it, and any edit of the plan itself ends it.
+    /// gestures come and go above it; edit() adopts it, apply() ends it.
     void tryPlan(PlanPtr trial, const QString &text);
     void leaveTrial();
     /// The tried plan is the plan: one step to undo.
     void adoptTrial();
 
-    /// untitled and unmodified
+    /// Untitled and unmodified: a plan that is elsewhere as well, as a sample is.
     void startNew(PlanPtr plan);
+    /// Untitled, and nowhere but in this window: it is unsaved work from the start, asked for and kept for recovery.
+    void create(PlanPtr plan);
+    /// What its file holds or, without one, the plan before the first edit: what differences are told against.
+    [[nodiscard]] PlanPtr opening() const;
     void open(const QString &path);
     /// the plan of a file, untitled: a sample
     void openAsNew(const QString &path);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/plan_search.h"
 
+#include "core/planner/search/idle_nodes.h"
+
 #include <QMetaObject>
 
 #include <algorithm>
@@ -142,6 +144,7 @@ void PlanSearch::forgetAnswer()
     m_best.clear();
     m_space.reset();
     m_result.reset();
+    m_written.clear();
     m_steps.reset();
     m_progress = {};
 }
@@ -152,6 +155,15 @@ bool PlanSearch::isOfEarlierPlan() const
 }
 
 std::optional<std::size_t> PlanSearch::own() const
+{
+    for (const Written &written : m_written)
+        if (m_plan && (written.plan == m_plan || *written.plan == *m_plan))
+            if (const auto row = std::ranges::find(m_rows, written.number, &SearchRow::number); row != m_rows.end())
+                return std::size_t(row - m_rows.begin());
+    return searchedRow();
+}
+
+std::optional<std::size_t> PlanSearch::searchedRow() const
 {
     if (m_result)
         return m_result->own;
@@ -166,6 +178,45 @@ PlanPtr PlanSearch::planOf(std::size_t row) const
     if (!m_space || row >= m_rows.size())
         return nullptr;
     return m_space->plan(m_space->candidate(m_rows[row].number));
+}
+
+int PlanSearch::givesBack(std::size_t row) const
+{
+    if (m_asked.keepsIdle || !m_searched || row >= m_rows.size() || m_rows[row].gpus <= 0)
+        return 0;
+    for (const Written &written : m_written)
+        if (written.number == m_rows[row].number)
+            return written.gone;
+    return std::max(0, m_searched->cluster.gpus() - m_rows[row].gpus);
+}
+
+PlanPtr PlanSearch::writtenPlanOf(std::size_t row)
+{
+    const PlanPtr plan = planOf(row);
+    if (!plan || givesBack(row) == 0)
+        return plan;
+    const std::uint64_t number = m_rows[row].number;
+    if (const auto known = std::ranges::find(m_written, number, &Written::number); known != m_written.end())
+        return known->plan;
+    EvaluationWorkspace workspace;
+    const auto made = withoutIdleNodes(plan, { m_catalogue, workspace });
+    if (!made) // it cannot run: as it is, and its numbers say why
+        return plan;
+    m_written.push_back({ number, made->plan, made->gone });
+    return made->plan;
+}
+
+/// Its idle GPUs are there as it is: money of the row is that of its whole cluster, as the window tells it.
+void PlanSearch::payForOwn()
+{
+    const auto own = searchedRow();
+    if (!own || m_asked.keepsIdle || !(m_rows[*own].clusterUsdPerHour > 0))
+        return;
+    SearchRow &row = m_rows[*own];
+    if (m_asked.objective == Objective::Cost && row.value == row.usdPerMillionTokens)
+        row.value = row.clusterUsdPerMillionTokens;
+    row.usdPerHour = row.clusterUsdPerHour;
+    row.usdPerMillionTokens = row.clusterUsdPerMillionTokens;
 }
 
 void PlanSearch::search(const Question &question, const std::stop_token &stop)
@@ -220,6 +271,7 @@ void PlanSearch::takeNews()
         .seconds = double(m_clock.elapsed()) * 1e-3 };
     const std::size_t room = m_asked.mostRows - std::min(m_asked.mostRows, m_rows.size());
     m_rows.insert(m_rows.end(), rows.begin(), rows.begin() + std::ptrdiff_t(std::min(room, rows.size())));
+    payForOwn();
     rankRows();
     Q_EMIT rowsAdded();
 }
@@ -249,6 +301,8 @@ void PlanSearch::finish(std::uint64_t number, std::shared_ptr<const SearchResult
         m_space = m_result->space;
         m_rows = m_result->rows;
         m_best = m_result->best;
+        payForOwn();
+        std::ranges::stable_sort(m_best, {}, [this](std::size_t i) { return m_rows[i].value; });
         m_progress = { .looked = m_result->looked,
             .simulated = m_result->simulated,
             .total = m_progress.total,

@@ -83,8 +83,11 @@ public:
     [[nodiscard]] const SearchOptions &asked() const { return m_asked; }
     /// Rows, best first; of those so far while it searches.
     [[nodiscard]] const std::vector<std::size_t> &best() const { return m_best; }
-    /// the row of the plan itself
+    /// The row of the plan itself: of one that was adopted, else of that which was searched around. Its money is that
+    /// of its cluster as it is, idle GPUs too.
     [[nodiscard]] std::optional<std::size_t> own() const;
+    /// GPUs in nodes that the plan of a row leaves idle and that it is written without; 0 where they are kept.
+    [[nodiscard]] int givesBack(std::size_t row) const;
     /// The plan that was searched around; null before the first search.
     [[nodiscard]] const PlanPtr &searchedPlan() const { return m_searched; }
     /// The plan has been edited since.
@@ -93,6 +96,8 @@ public:
     [[nodiscard]] bool isOfOtherSettings() const { return m_state != State::Empty && m_settings != m_askedSettings; }
     /// Null where the space of the rows is not known yet.
     [[nodiscard]] PlanPtr planOf(std::size_t row) const;
+    /// The same as it is tried and adopted: without the nodes that it leaves idle, unless they are kept.
+    [[nodiscard]] PlanPtr writtenPlanOf(std::size_t row);
     [[nodiscard]] const std::shared_ptr<const SearchSpace> &space() const { return m_space; }
 
     /// Steps from the plan to a row, worked out in the background: stepsChanged().
@@ -129,6 +134,10 @@ private:
     void finish(std::uint64_t number, std::shared_ptr<const SearchResult> found, const Errors &errors);
     void forgetAnswer();
     void rankRows();
+    /// The row of the plan that was searched around; kNone: not known.
+    [[nodiscard]] std::optional<std::size_t> searchedRow() const;
+    /// What the plan costs as it is.
+    void payForOwn();
 
     const Catalogue &m_catalogue;
     PlannerEngine m_engine;
@@ -148,6 +157,13 @@ private:
     std::vector<std::size_t> m_best;
     std::shared_ptr<const SearchResult> m_result;
     std::optional<Steps> m_steps;
+    struct Written {
+        std::uint64_t number = 0;
+        PlanPtr plan;
+        int gone = 0;
+    };
+    /// plans of rows as they were handed out
+    std::vector<Written> m_written;
     /// of the newest question; answers to older ones are dropped
     std::uint64_t m_number = 0;
     /// shared with the searching thread

@@ -65,6 +65,8 @@ SearchOptions searchOptions(const PlannerSettings &settings, const Plan &plan, c
     for (const NamedScenario &named : known)
         if (settings.scenarios.contains(named.text))
             options.scenarios.push_back(named.scenario);
+    // Another world may need what idles in this one, and jobs stay as they are.
+    options.keepsIdle = settings.keepsIdle || !options.scenarios.empty() || hasJobs(plan);
     options.robustness = settings.robustness;
     options.fixed.assign(settings.pins.begin(), settings.pins.end());
     options.mayTrainOtherwise = settings.mayTrainOtherwise;
@@ -73,17 +75,21 @@ SearchOptions searchOptions(const PlannerSettings &settings, const Plan &plan, c
     return options;
 }
 
+PlannerSettings withoutLimits(PlannerSettings settings)
+{
+    settings.mostUsdPerHour.reset();
+    settings.mostGpus.reset();
+    settings.leastTokensPerSecond.reset();
+    settings.mostDays.reset();
+    return settings;
+}
+
 PlannerSettings rememberedPlannerSettings()
 {
     const QSettings stored;
     PlannerSettings settings;
     settings.objective = Objective(
         std::clamp(stored.value(keyOf("objective")).toInt(), int(Objective::Throughput), int(Objective::Gpus)));
-    settings.mostUsdPerHour = above(stored, "usdPerHour", 1e-6);
-    if (const auto gpus = above(stored, "gpus", 1); gpus && *gpus <= 1e9)
-        settings.mostGpus = int(*gpus);
-    settings.leastTokensPerSecond = above(stored, "tokensPerSecond", 1e-6);
-    settings.mostDays = above(stored, "days", 1e-6);
     if (const auto margin = above(stored, "memoryMargin", 0); margin && *margin < 1)
         settings.memoryMargin = margin;
     settings.avoidedDatacenters = storedTexts(stored, "avoidedDatacenters");
@@ -95,6 +101,7 @@ PlannerSettings rememberedPlannerSettings()
         if (pins.contains(row.path))
             settings.pins.insert(row.path);
     settings.mayTrainOtherwise = stored.value(keyOf("mayTrainOtherwise")).toBool();
+    settings.keepsIdle = stored.value(keyOf("keepsIdle")).toBool();
     if (stored.contains(keyOf("seconds")))
         settings.seconds = above(stored, "seconds", 1e-3);
     if (const auto seed = above(stored, "seed", 0); seed && *seed <= kMostSeed)
@@ -106,16 +113,13 @@ void remember(const PlannerSettings &settings)
 {
     QSettings stored;
     stored.setValue(keyOf("objective"), int(settings.objective));
-    stored.setValue(keyOf("usdPerHour"), perhaps(settings.mostUsdPerHour));
-    stored.setValue(keyOf("gpus"), perhaps(settings.mostGpus));
-    stored.setValue(keyOf("tokensPerSecond"), perhaps(settings.leastTokensPerSecond));
-    stored.setValue(keyOf("days"), perhaps(settings.mostDays));
     stored.setValue(keyOf("memoryMargin"), perhaps(settings.memoryMargin));
     stored.setValue(keyOf("avoidedDatacenters"), listed(settings.avoidedDatacenters));
     stored.setValue(keyOf("scenarios"), listed(settings.scenarios));
     stored.setValue(keyOf("robustness"), int(settings.robustness));
     stored.setValue(keyOf("pins"), listed(settings.pins));
     stored.setValue(keyOf("mayTrainOtherwise"), settings.mayTrainOtherwise);
+    stored.setValue(keyOf("keepsIdle"), settings.keepsIdle);
     stored.setValue(keyOf("seconds"), settings.seconds ? *settings.seconds : 0.0);
     stored.setValue(keyOf("seed"), double(settings.seed));
 }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What somebody asks the planner for: objective, constraints, worlds, keys that stay, how long. A value; kept in the
-// program's settings between sessions. Ids of datacenters and names of worlds that a plan lacks are left out of its
-// search and kept for the next plan that has them.
+// program's settings between sessions, but for the limits, which are of one plan. Ids of datacenters and names of
+// worlds that a plan lacks are left out of its search and kept for the next plan that has them.
 
 #include "core/planner/search/search.h"
 
@@ -27,6 +27,8 @@ struct PlannerSettings {
     /// dotted keys that stay as they are
     std::set<std::string> pins;
     bool mayTrainOtherwise = false;
+    /// as in SearchOptions; with scenarios or jobs they are kept always
+    bool keepsIdle = false;
     /// empty: until all is looked at
     std::optional<double> seconds = 10;
     std::uint64_t seed = 1;
@@ -41,7 +43,10 @@ inline constexpr int kMostSeed = 999'999'999;
 [[nodiscard]] SearchOptions searchOptions(
     const PlannerSettings &settings, const Plan &plan, const std::vector<NamedScenario> &known);
 
-/// As they were left; the standard ones where nothing was, and in place of what cannot be used.
+/// The same without budget, GPUs, rate and days: those are of one plan.
+[[nodiscard]] PlannerSettings withoutLimits(PlannerSettings settings);
+
+/// As they were left, without limits; the standard ones where nothing was, and in place of what cannot be used.
 [[nodiscard]] PlannerSettings rememberedPlannerSettings();
 void remember(const PlannerSettings &settings);
 

@@ -90,6 +90,8 @@ ExpectedAll<SearchOptions> searchOptions(const OptimizeOptions &options, const P
     }
     if (!errors.empty())
         return std::unexpected(std::move(errors));
+    // Another world may need what idles in this one, and jobs stay as they are.
+    search.keepsIdle = options.keepsIdle || !search.scenarios.empty() || hasJobs(plan);
     return search;
 }
 
@@ -118,15 +120,6 @@ Errors fromOptions(Errors errors, const std::string &path)
             error = inFile({ error }, path).front();
     }
     return errors;
-}
-
-/// Whether GPUs that the best plan does not use are not to be paid for. Worlds may need them: those stay.
-bool dropsIdle(const SearchOptions &asked, const OptimizeOptions &options)
-{
-    const bool isAboutMoney = asked.constraints.mostUsdPerHour || asked.constraints.mostGpus
-        || asked.objective == Objective::Cost || asked.objective == Objective::Energy
-        || asked.objective == Objective::Gpus;
-    return isAboutMoney && asked.scenarios.empty() && !options.keepsIdle;
 }
 
 /// The plan to write, with a name of its own, and as it is evaluated.
@@ -183,14 +176,14 @@ int runOptimize(const OptimizeOptions &options)
         return fail(fromOptions(found.error(), options.plan));
     std::optional<WrittenPlan> written;
     if (!options.out.empty() && !found->best.empty()) {
-        auto made = bestMade(*found, !dropsIdle(*asked, options));
+        auto made = bestMade(*found, asked->keepsIdle);
         if (!made)
             return fail(inFile(made.error(), options.plan));
         const auto done = writePlan(*made->plan, options.out, OutputKinds::StreamsToo);
         if (!done)
             return fail({ done.error() });
         written = writtenPlan(options.out, *made, builtinCatalogue());
-        written->isTrimmed = dropsIdle(*asked, options);
+        written->isTrimmed = !asked->keepsIdle;
         written->notLaunched = notLaunched(*made->evaluation);
     }
     const WrittenPlan *told = written ? &*written : nullptr;
@@ -206,7 +199,7 @@ int runOptimize(const OptimizeOptions &options)
 
 void addConstraints(const Subcommand &command, OptimizeOptions &options)
 {
-    command.real("--max-usd-per-hour", options.mostUsdPerHour, "Budget of the GPUs that are used, egress included")
+    command.real("--max-usd-per-hour", options.mostUsdPerHour, "Budget of the plan as it is written, egress included")
         .shownAs("X");
     command.number("--max-gpus", options.mostGpus, "GPUs that may be used")
         .between(1, std::numeric_limits<int>::max())
@@ -263,10 +256,10 @@ void addOptimizeCommand(CLI::App &app, int &exitCode)
         .shownAs("N");
     command
         .text("--out", options->out,
-            "Write the best plan to this file; where money or GPUs are asked about without the nodes that it leaves "
-            "idle")
+            "Write the best plan to this file, without the nodes that it leaves idle (--keep-idle keeps them)")
         .shownAs("PLAN");
-    command.flag("--keep-idle", options->keepsIdle, "Write the plan with all nodes of the cluster, idle ones too");
+    command.flag("--keep-idle", options->keepsIdle,
+        "Keep all nodes of the cluster, idle ones too, in the plan that is written and in all prices");
     command
         .number("--rows", options->rows,
             "With --format json: so many of the candidates that were looked at, each with its values and why it is out")

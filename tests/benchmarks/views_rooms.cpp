@@ -46,7 +46,7 @@ void newEvaluationOfTheRooms(benchmark::State &state, const char *sample, bool w
         if (withTimeline)
             timeline->setEvaluation(evaluations[next]);
         if (withCurves)
-            curves->setEvaluation(evaluations[next]);
+            curves->setShown(shownOf(evaluations[next]));
         for (int i = 0; i < 3; ++i)
             QApplication::processEvents();
     }

@@ -117,6 +117,21 @@ private slots:
         QCOMPARE(stepsWithSpans(1, 200'000), 3);
         QCOMPARE(stepsWithSpans(5, 2'000'000), 2);
     }
+    void aHeldPictureStaysWhileAllIsRecorded()
+    {
+        Live live;
+        live.connectTo();
+        live.tell(20);
+        QTRY_COMPARE_WITH_TIMEOUT(live.overlaidStep(), std::int64_t(19), kLong);
+        live.document.setHeld(true);
+        live.tell(30);
+        QTest::qWait(1500); // several states would have been shown
+        QCOMPARE(live.document.newestStep(), std::int64_t(19));
+        QCOMPARE(live.overlaidStep(), std::int64_t(19));
+        live.document.setHeld(false);
+        QTRY_COMPARE_WITH_TIMEOUT(live.document.newestStep(), std::int64_t(29), kLong);
+        QTRY_COMPARE_WITH_TIMEOUT(live.runs.run()->steps.size(), std::size_t(30), kLong); // none is missing
+    }
     void aStepThatIsChosenStaysWhileTheRunGoesOn()
     {
         Live live;
@@ -157,10 +172,6 @@ private slots:
         QCOMPARE(live.document.sources().size(), std::size_t(2));
         live.document.setPaused(first, true);
         QCOMPARE(live.document.sources().front().status.state, live::SourceState::Paused);
-        QVERIFY(!live.document.areAllPaused());
-        live.document.setAllPaused(true);
-        QVERIFY(live.document.areAllPaused());
-        live.document.setAllPaused(false);
         live.document.retryNow(second);
         QCOMPARE(live.session->told, std::vector<std::string> { "retry " + std::to_string(second) });
         live.document.remove(first);

@@ -288,6 +288,25 @@ private slots:
         QCOMPARE(next.plan()->workload.microBatch, 5);
         QVERIFY(next.isModified());
     }
+    void aPlanThatIsNowhereElseIsUnsavedAndRecovered()
+    {
+        const QString state = m_folder->filePath("created");
+        {
+            PlanDocument crashed(plan(1), state);
+            crashed.startNew(plan(2)); // a sample: it is elsewhere, too
+            QVERIFY(!crashed.isModified());
+            crashed.create(plan(7));
+            QVERIFY(crashed.isModified() && crashed.path().isEmpty() && !crashed.undoStack().canUndo());
+            QCOMPARE(crashed.opening(), crashed.plan());
+            crashed.recovery().flush();
+        }
+        PlanDocument next(plan(1), state);
+        restoreLeft(next);
+        QCOMPARE(next.plan()->workload.microBatch, 7);
+        QVERIFY(next.isModified());
+        saveAs(next, m_folder->filePath("created.trainyard.json"));
+        QVERIFY(!next.isModified());
+    }
     void recoveryNamesTheEditsAndTheyCanBeUndone()
     {
         const QString state = m_folder->filePath("state");

@@ -69,7 +69,7 @@ QSize ClusterMap::minimumSizeHint() const
     return { 360, 124 };
 }
 
-void ClusterMap::setPlan(PlanPtr plan)
+void ClusterMap::takeBase(const PlanPtr &plan)
 {
     if (plan == m_plan)
         return;
@@ -83,7 +83,7 @@ void ClusterMap::setPlan(PlanPtr plan)
     closeEditor(false); // its figures are of the plan before
     if (!sameShape || m_gesture.isCarrying() || m_preview.edit())
         cancelGesture(); // a candidate of the plan before would take its changes back
-    const PlanPtr before = std::exchange(m_plan, std::move(plan));
+    const PlanPtr before = std::exchange(m_plan, plan);
     if (!sameShape) {
         keepSelection(before ? before->cluster : Cluster(), m_plan ? m_plan->cluster : Cluster());
         forgetHover();
@@ -93,20 +93,26 @@ void ClusterMap::setPlan(PlanPtr plan)
     rebuild();
 }
 
-void ClusterMap::setEvaluation(EvaluationPtr evaluation)
+void ClusterMap::setShown(const Shown &shown)
 {
-    if (m_preview.accept(evaluation)) {
-        showPreview();
+    takeBase(shown.base);
+    if (shown.isPreview()) {
+        if (m_preview.accept(shown.evaluation))
+            showPreview();
+        else if (!m_preview.edit() && shown.isCurrent()) { // else a late answer to what this map tried before
+            m_elsewhere = shown;
+            showPreview();
+        }
         return;
     }
-    const bool ours =
-        evaluation && evaluation->plan && m_plan && (evaluation->plan == m_plan || *evaluation->plan == *m_plan);
-    if (!ours && evaluation && m_evaluation)
-        return; // a late answer to a plan that is neither shown nor previewed
-    if (evaluation == m_evaluation)
-        return;
-    m_evaluation = std::move(evaluation);
-    rebuild();
+    const bool wasElsewhere = std::exchange(m_elsewhere, std::nullopt).has_value();
+    const bool isAwaited = shown.plan && !shown.evaluation && shown.errors.empty(); // what is known stays until then
+    if (!isAwaited && shown.evaluation != m_evaluation) {
+        m_evaluation = shown.evaluation;
+        rebuild();
+    } else if (wasElsewhere) {
+        showPreview();
+    }
 }
 
 void ClusterMap::setStale(bool stale)
@@ -227,6 +233,9 @@ void ClusterMap::showPreview()
         const Plan &next = *m_preview.edit()->next;
         m_previewScene = buildScene(next, m_preview.evaluation() ? m_preview.evaluation().get() : m_evaluation.get());
         m_previewLayout = refillMap(specOf(*m_previewScene, next), m_layout);
+    } else if (m_elsewhere) {
+        m_previewScene = buildScene(*m_elsewhere->plan, m_elsewhere->evaluation.get());
+        m_previewLayout = refillMap(specOf(*m_previewScene, *m_elsewhere->plan), m_layout);
     }
     if (m_popup->isVisible())
         m_popup->setVerdict(m_preview.verdict(m_evaluation.get()), m_preview.verdictColour(m_evaluation.get()));

@@ -6,8 +6,7 @@
 // map_view, painting map_painter and overlay_painter, gestures map_gesture, forms editors/. GUI thread. It paints its
 // own header line, so the window adds no title.
 
-#include "core/evaluation/evaluate/evaluation.h"
-#include "core/facts/plan/plan.h"
+#include "models/shown.h"
 #include "views/cluster/map_edits.h"
 #include "views/cluster/map_gesture.h"
 #include "views/cluster/map_layout.h"
@@ -42,10 +41,9 @@ public:
     explicit ClusterMap(QWidget *parent = nullptr);
     ~ClusterMap() override;
 
-    /// the committed plan
-    void setPlan(trainyard::PlanPtr plan);
-    /// of the committed or of the previewed plan
-    void setEvaluation(trainyard::EvaluationPtr evaluation);
+    /// Shows that plan with its evaluation. Gestures start from its base, which keeps its places under a preview,
+    /// whoever previews.
+    void setShown(const trainyard::Shown &shown);
     void setStale(bool stale);
     /// Lines over the map, until others come, Esc or another plan: nothing of it is selected.
     void setTraffic(std::optional<trainyard::MapTraffic> traffic);
@@ -56,7 +54,10 @@ public:
     void select(const trainyard::MapItem &item);
     /// Committed plan's geometry, in widget coordinates, for tests and tours.
     [[nodiscard]] const MapLayout &mapLayout() const { return m_layout; }
+    /// of the plan that edits start from
     [[nodiscard]] const MapScene &scene() const { return m_scene; }
+    /// What is painted: that of a preview while there is one.
+    [[nodiscard]] const MapScene &shownScene() const { return m_previewScene ? *m_previewScene : m_scene; }
     [[nodiscard]] const MapView &view() const { return m_view; }
     /// The form that is open beside something on the map; null where none is.
     [[nodiscard]] FormPopover *editor() const;
@@ -120,6 +121,7 @@ protected:
     bool focusNextPrevChild(bool next) override;
 
 private:
+    void takeBase(const PlanPtr &plan);
     /// scene and layout after a change of data or size
     void rebuild();
     void relayout();
@@ -215,6 +217,8 @@ private:
     QPointer<FormPopover> m_editor;
     /// the plan with what stands in it
     std::function<std::optional<MapEdit>()> m_edited;
+    /// what another panel previews
+    std::optional<Shown> m_elsewhere;
     std::optional<MapScene> m_previewScene;
     MapLayout m_previewLayout;
     QPixmap m_cache;

@@ -112,7 +112,7 @@ void ClusterMap::closeEditor(bool keep)
     editor->deleteLater();
     if (edit) {
         const std::size_t links = m_plan->cluster.wanLinks.size();
-        emit editCommitted(edit->next, edit->text); // setPlan() meanwhile takes the preview's evaluation over
+        emit editCommitted(edit->next, edit->text); // setShown() meanwhile takes the preview's evaluation over
         m_preview.clear();
         showPreview();
         // A link that carries nothing yet is only seen while it is selected.

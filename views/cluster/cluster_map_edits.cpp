@@ -19,6 +19,8 @@ namespace trainyard {
 void ClusterMap::announce(MapPreview::Change change)
 {
     if (change == MapPreview::Change::Previewed)
+        m_elsewhere.reset(); // this map's takes its place
+    if (change == MapPreview::Change::Previewed)
         emit editPreviewed(m_preview.edit()->next, m_preview.edit()->text);
     else if (change == MapPreview::Change::Cancelled)
         emit editCancelled();
@@ -67,7 +69,7 @@ void ClusterMap::drop()
     m_gesture.reset();
     m_typedAmount.clear();
     if (edit) {
-        emit editCommitted(edit->next, edit->text); // setPlan() meanwhile takes the preview's evaluation over
+        emit editCommitted(edit->next, edit->text); // setShown() meanwhile takes the preview's evaluation over
         m_preview.clear();
         showPreview();
     } else {

@@ -46,6 +46,8 @@ QString ClusterMap::hint() const
 MapOverlay ClusterMap::overlay() const
 {
     MapOverlay overlay;
+    if (m_elsewhere && m_elsewhere->plan->cluster != m_plan->cluster)
+        return overlay; // places and numbers of things are those of another cluster
     const bool carrying = m_gesture.isCarrying();
     overlay.selection = carrying && m_previewScene ? MapSelection() : m_selection;
     if (carrying) {
@@ -150,7 +152,7 @@ void ClusterMap::paintLooseLinks(QPainter &painter) const
 void ClusterMap::paintEvent(QPaintEvent *)
 {
     const bool preview = m_previewScene.has_value();
-    const MapScene &shown = preview ? *m_previewScene : m_scene;
+    const MapScene &shown = shownScene();
     const MapLayout &layout = preview ? m_previewLayout : m_layout;
     if (!m_cacheValid || m_cache.size() != size() * devicePixelRatioF()) {
         m_cache = QPixmap(size() * devicePixelRatioF());

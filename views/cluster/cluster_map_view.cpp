@@ -244,7 +244,7 @@ void ClusterMap::dropIsland()
     m_projection->anchor(moved.id, *placeOf(moved), share);
     m_pins.remove(id);
     emit editCommitted(edit->next, edit->text);
-    m_preview.clear(); // as drop(): setPlan() has taken its evaluation over
+    m_preview.clear(); // as drop(): setShown() has taken its evaluation over
     relayout();
 }
 

@@ -77,7 +77,7 @@ LiveStrip::LiveStrip(LiveDocument &live, QWidget *parent)
 {
     setAccessibleName(tr("The run that goes on"));
     arrange();
-    connect(pause, &QPushButton::clicked, this, [this] { m_live.setAllPaused(!m_live.areAllPaused()); });
+    connect(pause, &QPushButton::clicked, this, [this] { m_live.setHeld(!m_live.isHeld()); });
     connect(follow, &QPushButton::clicked, this, [this] { m_live.setFollowing(true); });
     connect(disconnectAll, &QPushButton::clicked, this, [this] { m_live.disconnectAll(); });
     connect(open, &QPushButton::clicked, this, &LiveStrip::pageRequested);
@@ -85,6 +85,7 @@ LiveStrip::LiveStrip(LiveDocument &live, QWidget *parent)
     connect(&live, &LiveDocument::stepsChanged, this, &LiveStrip::showFigures);
     connect(&live, &LiveDocument::alarmsChanged, this, &LiveStrip::showFigures);
     connect(&live, &LiveDocument::followingChanged, this, &LiveStrip::showFollowing);
+    connect(&live, &LiveDocument::heldChanged, this, &LiveStrip::showHeld);
     m_seconds.setInterval(std::chrono::seconds(1));
     connect(&m_seconds, &QTimer::timeout, this, &LiveStrip::showTimes);
     showFollowing();
@@ -149,11 +150,7 @@ void LiveStrip::showSources()
     }
     m_more->setVisible(shown < first.size());
     m_more->setText(tr("and %L1 more").arg(qulonglong(first.size() - shown)));
-    const bool arePaused = m_live.areAllPaused();
-    pause->setText(arePaused ? tr("Resume") : tr("Pause"));
-    pause->setToolTip(arePaused ? tr("Listens to the sources again")
-                                : tr("Stays connected. What comes meanwhile is counted as left out, or asked for "
-                                     "later where the source can."));
+    showHeld();
     const bool anyGoesOn = std::ranges::any_of(rows, [](const LiveSourceRow &row) {
         return row.status.state != live::SourceState::Ended && row.status.state != live::SourceState::Refused;
     });
@@ -165,6 +162,16 @@ void LiveStrip::showSources()
     m_dropped->setVisible(!lost.isEmpty());
     if (!m_seconds.isActive())
         m_seconds.start();
+}
+
+void LiveStrip::showHeld()
+{
+    const bool isHeld = m_live.isHeld();
+    pause->setText(isHeld ? tr("Resume") : tr("Pause"));
+    pause->setToolTip(isHeld ? tr("Shows what came meanwhile, and each new step again")
+                             : tr("The picture stays as it is. The sources go on, and all they tell is recorded."));
+    for (FigureCell *cell : { step, time, tokens, waiting, memory })
+        cell->value->setDimmed(isHeld);
 }
 
 void LiveStrip::showTimes()

@@ -45,6 +45,7 @@ private:
     void showFigures();
     void showFollowing();
     void showTimes();
+    void showHeld();
 
     LiveDocument &m_live;
     /// hidden ones wait for more sources

@@ -23,7 +23,7 @@ SourceTable::SourceTable(LiveDocument &live, QWidget *parent)
     : QWidget(parent)
     , table(new EvidenceTable(tr("Sources"), LiveSourceModel::Reason))
     , connectButton(new QPushButton(tr("Connect…"), this))
-    , pause(new QPushButton(tr("Pause"), this))
+    , pause(new QPushButton(tr("Leave out"), this))
     , retry(new QPushButton(tr("Try now"), this))
     , removeButton(new QPushButton(tr("Remove"), this))
     , m_live(live)
@@ -52,6 +52,9 @@ SourceTable::SourceTable(LiveDocument &live, QWidget *parent)
     retry->setToolTip(tr("Does not wait for the next try"));
     removeButton->setToolTip(tr("Disconnects it. What it told stays."));
     connect(connectButton, &QPushButton::clicked, this, &SourceTable::connectRequested);
+    pause->setToolTip(
+        tr("Stays connected. What it tells meanwhile is left out of the recording, or asked for later where "
+           "the source can."));
     connect(pause, &QPushButton::clicked, this, [this] {
         if (const LiveSourceRow *source = chosen())
             m_live.setPaused(source->number, source->status.state != live::SourceState::Paused);
@@ -85,7 +88,7 @@ void SourceTable::showActions()
     const LiveSourceRow *source = chosen();
     const State state = source ? source->status.state : State::Idle;
     const bool goesOn = source && state != State::Ended && state != State::Refused;
-    pause->setText(state == State::Paused ? tr("Resume") : tr("Pause"));
+    pause->setText(state == State::Paused ? tr("Listen") : tr("Leave out"));
     pause->setEnabled(goesOn);
     retry->setEnabled(source && (state == State::BackingOff || state == State::Refused || state == State::Stale));
     removeButton->setEnabled(source != nullptr);

@@ -75,10 +75,10 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     refresh();
 }
 
-void DatacenterPanel::setPlan(PlanPtr plan)
+void DatacenterPanel::setShown(const Shown &shown)
 {
-    m_plan = std::move(plan);
-    refresh();
+    if (std::exchange(m_plan, shown.base) != shown.base)
+        refresh();
 }
 
 void DatacenterPanel::setSelection(SelectionPtr selection)

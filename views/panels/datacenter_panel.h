@@ -5,6 +5,7 @@
 // be applied. GUI thread.
 
 #include "models/datacenter_ranking.h"
+#include "models/shown.h"
 
 #include <QWidget>
 
@@ -26,7 +27,7 @@ public:
     explicit DatacenterPanel(QWidget *parent = nullptr);
 
     /// the document's
-    void setPlan(PlanPtr plan);
+    void setShown(const Shown &shown);
     void setSelection(SelectionPtr selection);
     void setFailure(const QString &reason);
     [[nodiscard]] QComboBox *objective() const { return m_objective; }

@@ -154,7 +154,13 @@ void DatacenterRow::setOption(const SelectionOption &option, const Selection &se
     m_columns->rate->setInk(byCost ? Ink::Muted : Ink::Text);
     m_columns->change->setText(change.text);
     m_columns->change->setInk(change.ink);
-    m_columns->cost->setText(formatUsd(option.usdPerMillionTokens));
+    // As the top line tells the plan that applying it makes: idle GPUs of its cluster are paid for.
+    const bool isWhole = option.clusterUsdPerMillionTokens > 0;
+    m_columns->cost->setText(formatUsd(isWhole ? option.clusterUsdPerMillionTokens : option.usdPerMillionTokens));
+    m_columns->cost->setToolTip(isWhole && option.clusterUsdPerMillionTokens > 1.0005 * option.usdPerMillionTokens
+            ? tr("All GPUs of the cluster, as in the top line. Without those that it leaves idle: %1.")
+                  .arg(formatUsd(option.usdPerMillionTokens))
+            : QString());
     m_columns->cost->setInk(byCost ? Ink::Text : Ink::Muted);
     m_columns->egress->setText(
         option.wanBytes > 0 ? formatUsd(option.egressUsdPerMillionTokens()) : QStringLiteral("–"));

@@ -73,18 +73,15 @@ GpuSharesPanel::GpuSharesPanel(QWidget *parent)
     refresh();
 }
 
-void GpuSharesPanel::setPlan(PlanPtr plan)
+void GpuSharesPanel::setShown(const Shown &shown)
 {
-    m_plan = std::move(plan);
+    m_plan = shown.base;
     m_unpinAll->setVisible(m_plan && hasPinnedShares(*m_plan));
-    m_comparison->setPlan(m_plan);
-}
-
-void GpuSharesPanel::setEvaluation(EvaluationPtr evaluation)
-{
-    m_evaluation = std::move(evaluation);
+    m_comparison->setShown(shown);
+    if (m_evaluation == shown.evaluation && m_evaluation)
+        return;
+    m_evaluation = shown.evaluation;
     m_shares = m_evaluation ? gpuShares(*m_evaluation) : GpuShares {};
-    m_comparison->setEvaluation(m_evaluation);
     refresh();
 }
 

@@ -4,6 +4,7 @@
 // become pinned shares of the plan: tried while they are held, one step to undo when let go. Below, what others would
 // make of the same GPUs. It shows whatever plan the window shows, also while GPUs are dragged. GUI thread.
 
+#include "models/shown.h"
 #include "views/panels/gpu_share_row.h"
 
 #include <QWidget>
@@ -25,9 +26,7 @@ public:
     explicit GpuSharesPanel(QWidget *parent = nullptr);
 
     /// the document's: what pins are made in
-    void setPlan(PlanPtr plan);
-    /// of whatever is shown; null where it failed
-    void setEvaluation(EvaluationPtr evaluation);
+    void setShown(const Shown &shown);
     void setStale(bool isStale);
     [[nodiscard]] const std::vector<GpuShareRow *> &rows() const { return m_rows; } // hidden ones at the end
     [[nodiscard]] TextLine *sentenceLine() const { return m_sentence; }

@@ -37,10 +37,21 @@ QString sentenceOf(const JobSummary &summary)
 
 } // namespace
 
-void JobsPanel::setPlan(PlanPtr plan)
+void JobsPanel::setShown(const Shown &shown)
+{
+    const bool isSameList = shown.plan && shown.base && jobCount(*shown.plan) == jobCount(*shown.base);
+    m_shownPlan = isSameList ? shown.plan : shown.base; // a row is a job of the plan that edits start from
+    m_evaluation = isSameList || !shown.isPreview() ? shown.evaluation : m_evaluation;
+    if (shown.base != m_plan)
+        takePlan(shown.base);
+    else
+        refresh();
+}
+
+void JobsPanel::takePlan(const PlanPtr &plan)
 {
     const bool isOwn = std::exchange(m_isCommitting, false);
-    m_plan = std::move(plan);
+    m_plan = plan;
     if (m_sheet && !isOwn)
         m_sheet->deleteLater(); // it is about jobs by their places, which may be others now
     std::map<std::string, std::vector<Alternative>> byGroup;
@@ -54,12 +65,6 @@ void JobsPanel::setPlan(PlanPtr plan)
     refresh();
     if (const int next = std::exchange(m_chooseNext, -1); next >= 0)
         m_list->choose(next);
-}
-
-void JobsPanel::setEvaluation(EvaluationPtr evaluation)
-{
-    m_evaluation = std::move(evaluation);
-    refresh();
 }
 
 void JobsPanel::setEffects(EffectTablePtr effects)
@@ -114,7 +119,7 @@ void JobsPanel::refresh()
         m_model->setRows({});
         return;
     }
-    JobTable table = jobTable(*m_plan, m_evaluation.get());
+    JobTable table = jobTable(*m_shownPlan, m_evaluation.get());
     showSentence(table.summary);
     m_model->setRows(std::move(table.rows));
     m_list->fitHeight(kShownRows);

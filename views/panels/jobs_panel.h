@@ -9,6 +9,7 @@
 #include "models/job_advice.h"
 #include "models/job_edits.h"
 #include "models/job_rows.h"
+#include "models/shown.h"
 
 #include <QPointer>
 #include <QWidget>
@@ -35,9 +36,7 @@ public:
     explicit JobsPanel(const Catalogue &catalogue, QWidget *parent = nullptr);
 
     /// the document's: what edits are made in
-    void setPlan(PlanPtr plan);
-    /// of whatever is shown; null where it failed
-    void setEvaluation(EvaluationPtr evaluation);
+    void setShown(const Shown &shown);
     void setEffects(EffectTablePtr effects);
     void setAdvice(JobAdvicePtr advice);
     void setStale(bool isStale);
@@ -85,6 +84,7 @@ protected:
     void hideEvent(QHideEvent *event) override;
 
 private:
+    void takePlan(const PlanPtr &plan);
     void layOut();
     [[nodiscard]] QWidget *emptyPage();
     void addOptions(QVBoxLayout &above, QVBoxLayout &below);
@@ -103,7 +103,8 @@ private:
     [[nodiscard]] Job startingJob() const;
 
     const Catalogue &m_catalogue;
-    PlanPtr m_plan;
+    /// that edits start from; that is shown
+    PlanPtr m_plan, m_shownPlan;
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     bool m_isStale = false, m_isOutdated = false, m_isCommitting = false, m_isDue = true;

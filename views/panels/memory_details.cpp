@@ -68,22 +68,18 @@ MemoryDetails::MemoryDetails(QWidget *parent)
     refresh();
 }
 
-void MemoryDetails::setPlan(PlanPtr plan)
+void MemoryDetails::setShown(const Shown &shown)
 {
-    m_plan = std::move(plan);
-    showAdvice();
+    if (std::exchange(m_plan, shown.base) != shown.base)
+        showAdvice();
+    m_evaluation = shown.evaluation;
+    refresh();
 }
 
 void MemoryDetails::setAdvice(MemoryAdvicePtr advice)
 {
     m_advice = std::move(advice);
     showAdvice();
-}
-
-void MemoryDetails::setEvaluation(EvaluationPtr evaluation)
-{
-    m_evaluation = std::move(evaluation);
-    refresh();
 }
 
 void MemoryDetails::setStale(bool isStale)

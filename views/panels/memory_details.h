@@ -5,6 +5,7 @@
 
 #include "core/evaluation/evaluate/evaluation.h"
 #include "models/memory_advice.h"
+#include "models/shown.h"
 
 #include <QWidget>
 
@@ -26,8 +27,7 @@ public:
     explicit MemoryDetails(QWidget *parent = nullptr);
 
     /// the document's: advice on another plan cannot be applied
-    void setPlan(PlanPtr plan);
-    void setEvaluation(EvaluationPtr evaluation);
+    void setShown(const Shown &shown);
     void setAdvice(MemoryAdvicePtr advice);
     /// -1: the fullest
     void setStage(int stage);

@@ -42,22 +42,15 @@ ProblemsPanel::ProblemsPanel(QWidget *parent)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Problems"));
-    setEvaluation(nullptr);
-}
-
-void ProblemsPanel::setPlan(PlanPtr plan)
-{
-    if (plan == m_plan)
-        return;
-    m_plan = std::move(plan);
-    m_previewing = false; // what the pointer rests on was a fix of the plan before
     refresh();
 }
 
-void ProblemsPanel::setEvaluation(EvaluationPtr evaluation)
+void ProblemsPanel::setShown(const Shown &shown)
 {
-    m_evaluation = std::move(evaluation);
-    m_errors.clear();
+    if (std::exchange(m_plan, shown.base) != shown.base)
+        m_previewing = false; // what the pointer rests on was a fix of the plan before
+    m_evaluation = shown.evaluation;
+    m_errors = shown.errors;
     if (!m_previewing)
         refresh();
 }
@@ -104,13 +97,6 @@ void ProblemsPanel::showEffects()
         line.because->setToolTip(effect ? effectSentence(*effect, m_effects->iterationTime) : QString());
         line.change->setToolTip(line.because->toolTip());
     }
-}
-
-void ProblemsPanel::setErrors(const Errors &errors)
-{
-    m_errors = errors;
-    if (!m_previewing)
-        refresh();
 }
 
 void ProblemsPanel::setOutdated(bool isOutdated)

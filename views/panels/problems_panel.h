@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/evaluation/evaluate/evaluation.h"
 #include "models/effects.h"
+#include "models/shown.h"
 
 #include <QWidget>
 
@@ -23,10 +24,7 @@ public:
     /// What each fix would do, as far as it is known.
     void setEffects(EffectTablePtr effects);
     /// the document's: fixes of another plan cannot be applied
-    void setPlan(PlanPtr plan);
-    void setEvaluation(EvaluationPtr evaluation);
-    /// The plan could not be evaluated at all: shown as blocking problems.
-    void setErrors(const Errors &errors);
+    void setShown(const Shown &shown);
     /// The window shows another plan than the one whose problems are listed.
     void setOutdated(bool isOutdated);
     /// A line for each problem and each fix.

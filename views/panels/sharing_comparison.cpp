@@ -63,18 +63,14 @@ SharingComparison::SharingComparison(QWidget *parent)
     refresh();
 }
 
-void SharingComparison::setPlan(PlanPtr plan)
+void SharingComparison::setShown(const Shown &shown)
 {
-    m_plan = std::move(plan);
+    m_plan = shown.base;
     for (BaselineRow *row : m_rows)
         row->setApplicable(m_table && m_table->plan == m_plan);
-}
-
-void SharingComparison::setEvaluation(const EvaluationPtr &evaluation)
-{
-    if (!evaluation || evaluation->plan != m_plan)
-        return; // of something that is only tried
-    m_now = evaluation->metrics.iterationTime.value_or(0);
+    if (shown.isPreview() || !shown.isCurrent())
+        return;
+    m_now = shown.evaluation->metrics.iterationTime.value_or(0);
     refresh();
 }
 

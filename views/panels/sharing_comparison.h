@@ -4,6 +4,7 @@
 // every plan; each can be made the plan. GUI thread.
 
 #include "models/baseline_comparison.h"
+#include "models/shown.h"
 
 #include <QWidget>
 
@@ -24,9 +25,8 @@ public:
     explicit SharingComparison(QWidget *parent = nullptr);
 
     /// the document's
-    void setPlan(PlanPtr plan);
-    /// of the document's plan: what the others are compared with
-    void setEvaluation(const EvaluationPtr &evaluation);
+    /// The base of what is shown: its iteration is what others are compared with.
+    void setShown(const Shown &shown);
     void setTable(BaselineTablePtr table);
     /// as the button does
     void compare();

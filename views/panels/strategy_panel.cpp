@@ -209,17 +209,12 @@ void StrategyPanel::setTrace(const QString &path)
         std::make_shared<const Plan>(std::move(next)), tr("Arrivals from %1").arg(QFileInfo(path).fileName()));
 }
 
-void StrategyPanel::setPlan(PlanPtr plan)
+void StrategyPanel::setShown(const Shown &shown)
 {
-    m_plan = std::move(plan);
-    rebuild();
-}
-
-void StrategyPanel::setEvaluation(EvaluationPtr evaluation)
-{
-    if (!evaluation || evaluation->plan != m_plan)
-        return; // of a hovering drag or a previewed value: this panel shows the document's plan
-    m_evaluation = std::move(evaluation);
+    m_plan = shown.base;
+    m_shownPlan = shown.plan;
+    if (shown.isCurrent()) // until then the words of the plan before stay
+        m_evaluation = shown.evaluation;
     rebuild();
 }
 
@@ -257,30 +252,39 @@ void StrategyPanel::rebuild()
     if (!m_plan)
         return;
     const Evaluation *evaluation = m_evaluation.get();
-    const ModelSpec *model =
-        evaluation && evaluation->plan && evaluation->plan->workload.model == m_plan->workload.model
-        ? &evaluation->model
-        : nullptr;
-    if (std::exchange(m_listedFor, { m_plan, model != nullptr }) != std::pair(m_plan, model != nullptr)) {
-        std::map<std::string, std::vector<Alternative>> byGroup;
-        for (Alternative &a : strategyAlternatives(*m_plan, m_catalogue, model))
-            byGroup[a.group].push_back(std::move(a));
+    const Plan &plan = *m_shownPlan;
+    const auto modelOf = [evaluation](const Plan &of) -> const ModelSpec * {
+        return evaluation && evaluation->plan && evaluation->plan->workload.model == of.workload.model
+            ? &evaluation->model
+            : nullptr;
+    };
+    const std::tuple listedFor(m_plan, m_shownPlan, modelOf(plan) != nullptr);
+    if (std::exchange(m_listedFor, listedFor) != listedFor) {
+        const auto byGroup = [&](const Plan &of) {
+            std::map<std::string, std::vector<Alternative>> groups;
+            for (Alternative &a : strategyAlternatives(of, m_catalogue, modelOf(of)))
+                groups[a.group].push_back(std::move(a));
+            return groups;
+        };
+        auto shown = byGroup(plan);
+        auto own = m_plan == m_shownPlan ? std::map<std::string, std::vector<Alternative>>() : byGroup(*m_plan);
         m_needsEffects = true;
         for (StrategyRow *row : m_rows)
-            row->setAlternatives(std::move(byGroup[row->group().toStdString()]));
+            row->setAlternatives(
+                std::move(shown[row->group().toStdString()]), std::move(own[row->group().toStdString()]));
     }
     for (StrategyRow *row : m_rows)
-        row->setReached(reached(row->group().toStdString(), *m_plan, evaluation));
+        row->setReached(reached(row->group().toStdString(), plan, evaluation));
     showEffects();
     for (NumberRow *row : m_numbers)
-        row->setPlan(*m_plan);
-    m_trace->setFile(QString::fromStdString(m_plan->bubbleFill.trace));
-    const bool isOfThis = evaluation && evaluation->plan == m_plan;
-    showFacts(
-        *m_served, m_plan->bubbleFill.enabled, isOfThis, isOfThis ? fillFacts(evaluation->metrics) : QStringList());
-    showFacts(*m_offloaded, activationsLeaveTo(m_plan->memory) != ActivationOffload::None, isOfThis,
+        if (m_plan == m_shownPlan || !row->isAncestorOf(QApplication::focusWidget())) // what is typed stays
+            row->setPlan(plan);
+    m_trace->setFile(QString::fromStdString(plan.bubbleFill.trace));
+    const bool isOfThis = evaluation && evaluation->plan == m_shownPlan;
+    showFacts(*m_served, plan.bubbleFill.enabled, isOfThis, isOfThis ? fillFacts(evaluation->metrics) : QStringList());
+    showFacts(*m_offloaded, activationsLeaveTo(plan.memory) != ActivationOffload::None, isOfThis,
         isOfThis ? offloadFacts(evaluation->metrics) : QStringList());
-    const bool isSpread = m_plan->parallelism.expert * m_plan->parallelism.expertTensor > 1;
+    const bool isSpread = plan.parallelism.expert * plan.parallelism.expertTensor > 1;
     showFacts(*m_exchanged, isSpread, isOfThis, isOfThis ? expertFacts(evaluation->metrics) : QStringList());
     showWhatApplies();
 }
@@ -297,7 +301,7 @@ void StrategyPanel::showWhatApplies()
         const bool isForModel =
             std::ranges::any_of(section.rows, [&](const auto &shown) { return hasChoices(shown.second); });
         for (const auto &[entry, row] : section.rows) {
-            const bool applies = isForModel && entry->row->applies(*m_plan)
+            const bool applies = isForModel && entry->row->applies(*m_shownPlan)
                 && (hasChoices(row) || !qobject_cast<const StrategyRow *>(row));
             row->setVisible(applies && (!entry->isAdvanced || section.more->isChecked()));
             any = any || applies;

@@ -4,14 +4,15 @@
 // what every value would do. Rows and sections that do not apply to the plan are not there. Choosing emits the next
 // plan; highlighting a value previews it. What the rows are: strategy_entries. GUI thread.
 
-#include "core/evaluation/evaluate/evaluation.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "models/effects.h"
+#include "models/shown.h"
 #include "views/panels/strategy_entries.h"
 
 #include <QWidget>
 
 #include <set>
+#include <tuple>
 #include <vector>
 
 class QScrollArea;
@@ -32,9 +33,8 @@ class StrategyPanel : public QWidget {
 public:
     explicit StrategyPanel(const Catalogue &catalogue, QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan);
-    /// what "auto" came to, and a model read from a file
-    void setEvaluation(EvaluationPtr evaluation);
+    /// The values of the plan that is shown, and what "auto" came to; edits start from its base.
+    void setShown(const Shown &shown);
     void setEffects(EffectTablePtr effects);
     /// Another plan than this panel's is shown in the window: what stands here about effects must look it.
     void setOutdated(bool isOutdated);
@@ -77,10 +77,13 @@ private:
 
     const Catalogue &m_catalogue;
     ScrollAnchor *m_anchor = nullptr;
+    /// the plan that edits start from
     PlanPtr m_plan;
-    /// the plan whose alternatives the rows have, and whether its model was known
-    std::pair<PlanPtr, bool> m_listedFor;
+    /// the plan and the evaluation that the rows show
+    PlanPtr m_shownPlan;
     EvaluationPtr m_evaluation;
+    /// the plans whose alternatives the rows have, and whether the model was known
+    std::tuple<PlanPtr, PlanPtr, bool> m_listedFor;
     EffectTablePtr m_effects;
     bool m_isOutdated = false;
     /// rows or effects have changed since they were shown

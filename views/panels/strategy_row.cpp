@@ -99,8 +99,17 @@ int StrategyRow::current() const
     return it == m_alternatives.end() ? -1 : int(it - m_alternatives.begin());
 }
 
-void StrategyRow::setAlternatives(std::vector<Alternative> alternatives)
+/// The value as an edit, which starts from the plan that is edited.
+Alternative StrategyRow::own(int index) const
 {
+    const Alternative &shown = m_alternatives[std::size_t(index)];
+    const auto it = std::ranges::find(m_own, shown.id, &Alternative::id);
+    return m_own.empty() ? shown : it == m_own.end() ? Alternative {} : *it;
+}
+
+void StrategyRow::setAlternatives(std::vector<Alternative> alternatives, std::vector<Alternative> own)
+{
+    m_own = std::move(own);
     const bool same = isSameList(alternatives);
     m_alternatives = std::move(alternatives); // the plans differ even where the labels do not
     if (!same)
@@ -277,9 +286,11 @@ void StrategyRow::choose(int index)
 {
     if (m_filling || index < 0 || index >= int(m_alternatives.size()))
         return;
-    const Alternative chosenOne = m_alternatives[index]; // the answer to the signal replaces the list
+    const Alternative chosenOne = own(index); // the answer to the signal replaces the list
     if (chosenOne.plan && !chosenOne.isCurrent)
         Q_EMIT chosen(chosenOne.plan, text(chosenOne.sentence));
+    else if (index != current())
+        fillControl(); // nothing comes of it
 }
 
 /// What stands in the field: one of the values, a number of its own, or nothing that can be used.
@@ -306,11 +317,12 @@ void StrategyRow::preview(int index)
 {
     if (index < 0 || index >= int(m_alternatives.size()))
         return;
-    if (m_alternatives[index].isCurrent || !m_alternatives[index].plan) { // nothing would change, or nothing can
+    const Alternative tried = own(index);
+    if (tried.isCurrent || !tried.plan) { // nothing would change, or nothing can
         Q_EMIT previewEnded();
         return;
     }
-    Q_EMIT previewed(m_alternatives[index].plan, text(m_alternatives[index].sentence));
+    Q_EMIT previewed(tried.plan, text(tried.sentence));
 }
 
 } // namespace trainyard

@@ -23,8 +23,9 @@ public:
     using Control = StrategyEntry::Control;
     StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent = nullptr);
 
-    /// the values, current one included
-    void setAlternatives(std::vector<Alternative> alternatives);
+    /// The values, current one included. `own`: the same values of the plan that edits start from, where the row shows
+    /// another; what is tried or chosen is taken from there.
+    void setAlternatives(std::vector<Alternative> alternatives, std::vector<Alternative> own = {});
     /// what "auto" came to ("8"), shown behind it
     void setReached(const QString &reached);
     void setEffects(const EffectTable *effects, bool stale);
@@ -50,6 +51,7 @@ private:
     void takeTyped();
     void preview(int index);
     [[nodiscard]] int current() const;
+    [[nodiscard]] Alternative own(int index) const;
     [[nodiscard]] bool isSameList(const std::vector<Alternative> &other) const;
     void fillControl();
     void showEffect(const EffectTable *effects);
@@ -63,6 +65,8 @@ private:
     const StrategyEntry &m_entry;
     QString m_group, m_explanation, m_reached;
     std::vector<Alternative> m_alternatives;
+    /// of the plan that edits start from; empty where that is the one shown
+    std::vector<Alternative> m_own;
     TextLine *m_name, *m_effect;
     EffectCombo *m_list = nullptr;
     SwitchButton *m_switch = nullptr;

@@ -55,20 +55,17 @@ WhyPanel::WhyPanel(QWidget *parent)
     layout->addWidget(m_path);
     layout->addStretch(1);
     connect(m_bar, &BreakdownBar::partsChosen, this, &WhyPanel::partsChosen);
-    setEvaluation(nullptr);
+    setShown({});
     showParts();
 }
 
-void WhyPanel::setPlan(PlanPtr plan)
+void WhyPanel::setShown(const Shown &shown)
 {
-    m_plan = std::move(plan);
-    m_isPreviewing = false;
-    showParts();
-}
-
-void WhyPanel::setEvaluation(EvaluationPtr evaluation)
-{
-    m_evaluation = std::move(evaluation);
+    if (std::exchange(m_plan, shown.base) != shown.base) {
+        m_isPreviewing = false;
+        showParts();
+    }
+    m_evaluation = shown.evaluation;
     const bool known = m_evaluation && m_evaluation->metrics.iterationTime;
     m_heading->setText(known ? tr("Where the %1 go").arg(formatSeconds(*m_evaluation->metrics.iterationTime))
                              : tr("Where the time goes"));

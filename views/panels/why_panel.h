@@ -5,6 +5,7 @@
 
 #include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 #include "models/effects.h"
+#include "models/shown.h"
 
 #include <QWidget>
 
@@ -22,8 +23,7 @@ public:
     explicit WhyPanel(QWidget *parent = nullptr);
 
     /// the document's: effects of another plan cannot be applied
-    void setPlan(PlanPtr plan);
-    void setEvaluation(EvaluationPtr evaluation);
+    void setShown(const Shown &shown);
     void setEffects(EffectTablePtr effects);
     /// that the timeline points at
     void setChosen(std::vector<BreakdownPart> parts);

@@ -9,6 +9,7 @@
 #include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
+#include <QApplication>
 #include <QComboBox>
 #include <QCompleter>
 #include <QFormLayout>
@@ -228,32 +229,33 @@ void WorkloadEditor::wire()
     connect(m_tokens, &QLineEdit::editingFinished, this, &WorkloadEditor::commitTokens);
 }
 
-void WorkloadEditor::setPlan(PlanPtr plan)
+void WorkloadEditor::setShown(const Shown &shown)
 {
-    m_plan = std::move(plan);
-    refresh();
-}
-
-void WorkloadEditor::setEvaluation(EvaluationPtr evaluation)
-{
-    m_evaluation = std::move(evaluation);
-    describeModel();
+    m_evaluation = shown.evaluation;
+    m_plan = shown.base;
+    if (shown.isPreview() && isAncestorOf(QApplication::focusWidget()))
+        return; // what is typed stays
+    const bool isOther = std::exchange(m_shownPlan, shown.plan) != shown.plan;
+    if (isOther || !m_plan)
+        refresh();
+    else
+        describeModel();
 }
 
 void WorkloadEditor::refresh()
 {
-    setEnabled(m_plan != nullptr);
-    if (!m_plan)
+    setEnabled(m_shownPlan != nullptr);
+    if (!m_shownPlan)
         return;
-    const bool isAside = hasJobs(*m_plan);
+    const bool isAside = hasJobs(*m_shownPlan);
     m_aside->setVisible(isAside);
     m_fields->setEnabled(!isAside);
     m_derived->setDimmed(isAside);
     if (isAside)
         m_aside->findChild<TextLine *>(QStringLiteral("aside"))
             ->setText(tr("The plan trains %1; its own workload is set aside until they are removed.")
-                          .arg(countOf(qint64(jobCount(*m_plan)), tr("job"), tr("jobs"))));
-    const WorkloadSpec &workload = m_plan->workload;
+                          .arg(countOf(qint64(jobCount(*m_shownPlan)), tr("job"), tr("jobs"))));
+    const WorkloadSpec &workload = m_shownPlan->workload;
     const QSignalBlocker blockers[] = { QSignalBlocker(m_sequence), QSignalBlocker(m_globalBatch),
         QSignalBlocker(m_microBatch), QSignalBlocker(m_model) };
     const int own = m_model->findData(kInline);
@@ -279,9 +281,9 @@ void WorkloadEditor::refresh()
 
 void WorkloadEditor::describeModel()
 {
-    if (!m_plan)
+    if (!m_shownPlan)
         return;
-    const WorkloadSpec &workload = m_plan->workload;
+    const WorkloadSpec &workload = m_shownPlan->workload;
     const ModelSpec *model = workload.inlineModel ? &*workload.inlineModel : m_catalogue.model(workload.model);
     if (!model && m_evaluation && m_evaluation->plan && m_evaluation->plan->workload.model == workload.model)
         model = &m_evaluation->model;
@@ -342,7 +344,8 @@ void WorkloadEditor::commit(const WorkloadSpec &workload, const QString &text)
         return;
     Plan next = *m_plan;
     next.workload = workload;
-    m_plan = std::make_shared<const Plan>(std::move(next)); // a second field may commit before the document answers
+    m_plan = m_shownPlan =
+        std::make_shared<const Plan>(std::move(next)); // a second field may commit before the document answers
     Q_EMIT editCommitted(m_plan, text);
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is trained: model, sequence, batch, precision, optimizer, tokens. Commits when editing is finished. GUI thread.
 
-#include "core/evaluation/evaluate/evaluation.h"
 #include "core/facts/catalogue/catalogue.h"
+#include "models/shown.h"
 
 #include <QWidget>
 
@@ -20,9 +20,9 @@ class WorkloadEditor : public QWidget {
 public:
     explicit WorkloadEditor(const Catalogue &catalogue, QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan);
-    /// the resolved model, for the derived line
-    void setEvaluation(EvaluationPtr evaluation);
+    /// Shows the workload of the plan that is shown, with its model where that was read from a file; edits start from
+    /// its base.
+    void setShown(const Shown &shown);
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
@@ -42,7 +42,8 @@ private:
     void describeModel();
 
     const Catalogue &m_catalogue;
-    PlanPtr m_plan;
+    /// that edits start from; that is shown
+    PlanPtr m_plan, m_shownPlan;
     EvaluationPtr m_evaluation;
     QComboBox *m_model, *m_precision, *m_optimizer;
     QSpinBox *m_sequence, *m_globalBatch, *m_microBatch;

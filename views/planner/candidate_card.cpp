@@ -20,7 +20,6 @@ namespace trainyard {
 namespace {
 
 constexpr int kNameShare = 34, kBeforeShare = 23, kAfterShare = 23, kChangeShare = 20;
-constexpr double kIdleShare = 0.0005; // of the price; less is none
 
 using Text = QString (*)(double);
 
@@ -34,6 +33,7 @@ CandidateCard::CandidateCard(PlanSearch &search, QWidget *parent)
     , m_search(search)
     , m_title(new TextLine({}, Ink::Text, this))
     , m_reason(new TextLine({}, Ink::Warning, this))
+    , m_idle(new TextLine({}, Ink::Muted, this))
     , m_world(new TextLine({}, Ink::Muted, this))
     , m_facts(new QWidget(this))
     , m_changes(new SectionTitle(tr("What changes"), tr("and what each change buys"), this))
@@ -42,6 +42,7 @@ CandidateCard::CandidateCard(PlanSearch &search, QWidget *parent)
     setAccessibleName(tr("The chosen candidate"));
     m_title->setFont(uiFont(1, QFont::DemiBold));
     m_reason->setWrapped(true);
+    m_idle->setWrapped(true);
     m_world->setWrapped(true);
     tryIt->setProperty("isPrimary", true);
     tryIt->setToolTip(tr("Shows the whole window with this plan. Esc comes back."));
@@ -67,7 +68,7 @@ void CandidateCard::arrange()
     list->setContentsMargins(0, 0, 0, 0);
     list->setSpacing(2);
     const std::array<QString, kFacts + 1> names { QString(), tr("Iteration"), tr("Tokens/s"), tr("Per Mtok"),
-        tr("Per hour"), tr("Idle GPUs too"), tr("GPUs"), tr("Fullest GPU"), tr("Worst case") };
+        tr("Per hour"), tr("GPUs"), tr("Fullest GPU"), tr("Worst case") };
     for (std::size_t i = 0; i < names.size(); ++i) {
         auto *line = new QWidget(m_facts);
         auto *row = new QHBoxLayout(line);
@@ -90,6 +91,7 @@ void CandidateCard::arrange()
             m_lines[i - 1] = fact;
     }
     column->addWidget(m_facts);
+    column->addWidget(m_idle);
     column->addWidget(m_world);
     column->addWidget(m_changes);
     column->addWidget(steps);
@@ -104,6 +106,29 @@ QString CandidateCard::title() const
 QString CandidateCard::reason() const
 {
     return m_reason->text();
+}
+
+QString CandidateCard::idle() const
+{
+    return m_idle->isHidden() ? QString() : m_idle->text();
+}
+
+/// One sentence with both prices: as it is written, and the other way.
+void CandidateCard::tellIdle(const SearchRow &row, bool isOwn)
+{
+    const PlanPtr &searched = m_search.searchedPlan();
+    const int idle = searched && row.gpus > 0 ? searched->cluster.gpus() - row.gpus : 0;
+    const QString price = tr("%1 per hour, %2 per million tokens")
+                              .arg(formatUsd(row.clusterUsdPerHour), formatUsd(row.clusterUsdPerMillionTokens));
+    QString text;
+    if (idle > 0 && row.clusterUsdPerHour > 0) {
+        const bool keeps = m_search.asked().keepsIdle;
+        text = isOwn ? tr("It leaves %1 idle, which are in its price.").arg(gpusText(idle))
+            : keeps  ? tr("It leaves %1 idle and keeps them, in every price here.").arg(gpusText(idle))
+                     : tr("It gives %1 back that it leaves idle. With them: %2.").arg(gpusText(idle), price);
+    }
+    m_idle->setText(text);
+    m_idle->setVisible(!text.isEmpty());
 }
 
 QString CandidateCard::world() const
@@ -131,7 +156,7 @@ void CandidateCard::setFact(
     fact.before->setText(before);
     fact.after->setText(after);
     fact.change->setText(change);
-    fact.change->setInk(isGood ? Ink::Good : Ink::Bad);
+    fact.change->setInk(change == formatChange(1, 1) ? Ink::Muted : isGood ? Ink::Good : Ink::Bad);
 }
 
 void CandidateCard::refresh()
@@ -146,6 +171,7 @@ void CandidateCard::refresh()
     if (!has) {
         m_title->setText({});
         m_reason->hide();
+        m_idle->hide();
         m_world->setText(
             tr("A candidate that is chosen stands here: its figures beside the plan's, and what each change buys."));
         m_world->show();
@@ -180,28 +206,26 @@ void CandidateCard::refresh()
     set(1, before.tokensPerSecond, row.tokensPerSecond, formatCount, false);
     set(2, before.usdPerMillionTokens, row.usdPerMillionTokens, formatUsd, true);
     set(3, before.usdPerHour, row.usdPerHour, formatUsd, true);
-    set(4, before.clusterUsdPerHour, row.clusterUsdPerHour, formatUsd, true);
-    const auto hasIdle = [](const SearchRow &one) { return one.clusterUsdPerHour > one.usdPerHour * (1 + kIdleShare); };
-    m_lines[4].line->setVisible(hasIdle(before) || hasIdle(row));
+    tellIdle(row, isOwn);
     set(
-        5, before.gpus, row.gpus, [](double v) { return QStringLiteral("%L1").arg(qlonglong(v)); }, true);
-    set(6, before.fill, row.fill, formatPercent, true);
-    m_lines[6].change->setText({}); // neither good nor bad while it fits
+        4, before.gpus, row.gpus, [](double v) { return QStringLiteral("%L1").arg(qlonglong(v)); }, true);
+    set(5, before.fill, row.fill, formatPercent, true);
+    m_lines[5].change->setText({}); // neither good nor bad while it fits
     const auto known = [](const SearchRow &one) { return one.state == RowState::Feasible ? one.value : 0; };
     const QString robust = robustName(m_search);
-    m_lines[7].line->setVisible(!robust.isEmpty());
+    m_lines[6].line->setVisible(!robust.isEmpty());
     if (!robust.isEmpty()) {
-        m_lines[7].name->setText(robust);
+        m_lines[6].name->setText(robust);
         const auto told = [&](double value) {
             return value > 0 ? valueText(m_search.objective(), value) : QStringLiteral("–");
         };
         const double was = known(before), is = known(row);
         const bool isRate = m_search.objective() == Objective::Throughput; // the value is its inverse
         const bool isBoth = !isOwn && was > 0 && is > 0 && was != is;
-        setFact(7, told(was), isOwn ? QString() : told(is),
+        setFact(6, told(was), isOwn ? QString() : told(is),
             isBoth ? (isRate ? formatChange(1 / was, 1 / is) : formatChange(was, is)) : QString(), is < was);
-        m_lines[7].before->setShortText(told(was).section(u' ', 0, 0));
-        m_lines[7].after->setShortText(isOwn ? QString() : told(is).section(u' ', 0, 0));
+        m_lines[6].before->setShortText(told(was).section(u' ', 0, 0));
+        m_lines[6].after->setShortText(isOwn ? QString() : told(is).section(u' ', 0, 0));
     }
     const QString world = worldText(m_search, row);
     m_world->setText(world.isEmpty()

@@ -28,6 +28,8 @@ public:
     [[nodiscard]] QString title() const;
     /// why it is out; empty of what is feasible
     [[nodiscard]] QString reason() const;
+    /// what becomes of GPUs that it leaves idle, with both prices; empty where all are used
+    [[nodiscard]] QString idle() const;
     /// where there are scenarios: which one decides
     [[nodiscard]] QString world() const;
     /// of the candidate; empty where it is not told
@@ -45,13 +47,14 @@ private:
         QWidget *line;
         TextLine *name, *before, *after, *change;
     };
-    static constexpr std::size_t kFacts = 8;
+    static constexpr std::size_t kFacts = 7;
     void arrange();
+    void tellIdle(const SearchRow &row, bool isOwn);
     void setFact(std::size_t at, const QString &before, const QString &after, const QString &change, bool isGood);
 
     PlanSearch &m_search;
     int m_row = -1;
-    TextLine *m_title, *m_reason, *m_world;
+    TextLine *m_title, *m_reason, *m_idle, *m_world;
     QWidget *m_facts, *m_changes;
     std::array<Fact, kFacts> m_lines {};
 };

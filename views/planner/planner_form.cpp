@@ -74,8 +74,9 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
     : QWidget(parent)
     , objective(new QComboBox(this))
     , robustness(new QComboBox(this))
-    , budget(new LimitRow({ tr("Budget"), tr(" $/h"), tr("no limit"),
-                              tr("Most dollars per hour of the GPUs that are used, egress included."), 1e9, 2, 0.01 },
+    , budget(new LimitRow(
+          { tr("Budget"), tr(" $/h"), tr("no limit"),
+              tr("Most dollars per hour of the plan as it would be adopted, egress included."), 1e9, 2, 0.01 },
           this))
     , gpus(new LimitRow({ tr("GPUs, at most"), {}, tr("no limit"), tr("Most GPUs that are used."), 1e7, 0, 1 }, this))
     , throughput(new LimitRow(
@@ -98,6 +99,7 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
               tr("Of what is drawn where there are too many candidates to look at all."), kMostSeed, 0, 1 },
           this))
     , trainOtherwise(new QCheckBox(tr("May affect convergence"), this))
+    , keepsIdle(new QCheckBox(tr("Keep idle GPUs"), this))
     , m_search(search)
     , m_placesTitle(new SectionTitle(tr("Datacenters"), {}, this))
     , m_scenariosTitle(new SectionTitle(tr("Scenarios"), {}, this))
@@ -122,10 +124,14 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
            "Expectation: the mean over them."));
     trainOtherwise->setToolTip(
         tr("Also settings by which the model learns otherwise, such as another optimizer or compressed gradients."));
+    keepsIdle->setToolTip(tr("On: a plan keeps the nodes that it leaves idle, and every price is that of the whole "
+                             "cluster. Off: adopting gives them back, and every price is without them. With scenarios "
+                             "they are kept, since another world may need them."));
     m_noPins->setWrapped(true);
     objective->setAccessibleName(tr("Objective"));
     yieldWidth(*objective);
     yieldWidth(*trainOtherwise);
+    yieldWidth(*keepsIdle);
     yieldWidth(*m_noPins);
     arrange();
     connect(objective, &QComboBox::activated, this,
@@ -134,6 +140,13 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
         [this](int at) { change([at](PlannerSettings &next) { next.robustness = Robustness(at); }); });
     connect(trainOtherwise, &QCheckBox::toggled, this,
         [this](bool may) { change([may](PlannerSettings &next) { next.mayTrainOtherwise = may; }); });
+    connect(keepsIdle, &QCheckBox::toggled, this, [this](bool keeps) {
+        if (m_isFilling)
+            return;
+        change([keeps](PlannerSettings &next) { next.keepsIdle = keeps; });
+        if (m_search.state() == PlanSearch::State::Ended)
+            m_search.start(); // the table with the other prices, and what they leave within the budget
+    });
     for (LimitRow *row : { budget, gpus, throughput, days, margin, seconds, seed })
         connect(row, &LimitRow::edited, this, [this] {
             change([this](PlannerSettings &next) {
@@ -163,6 +176,7 @@ void PlannerForm::arrange()
     column->addWidget(new SectionTitle(tr("Constraints"), {}, this));
     for (LimitRow *row : { budget, gpus, throughput, days, margin })
         column->addWidget(row);
+    column->addWidget(keepsIdle);
     column->addWidget(trainOtherwise);
     column->addWidget(m_placesTitle);
     column->addLayout(m_placesList);
@@ -202,6 +216,7 @@ void PlannerForm::refresh()
     seconds->setLimit(settings.seconds);
     seed->setLimit(double(settings.seed));
     trainOtherwise->setChecked(settings.mayTrainOtherwise);
+    keepsIdle->setChecked(settings.keepsIdle);
     const PlanPtr &plan = m_search.plan();
     if (plan && (!m_listedFor || !(m_listedFor->cluster == plan->cluster))) {
         listPlaces();

@@ -24,7 +24,7 @@ public:
 
     QComboBox *const objective, *const robustness;
     LimitRow *const budget, *const gpus, *const throughput, *const days, *const margin, *const seconds, *const seed;
-    QCheckBox *const trainOtherwise;
+    QCheckBox *const trainOtherwise, *const keepsIdle;
     /// In the order of the plan's datacenters, and of PlanSearch::scenarios().
     [[nodiscard]] const std::vector<QCheckBox *> &datacenters() const { return m_datacenters; }
     [[nodiscard]] const std::vector<QCheckBox *> &scenarios() const { return m_scenarios; }

@@ -171,13 +171,13 @@ void PlannerPage::chooseOnPurpose(int row)
 
 QString PlannerPage::textOf(int row) const
 {
-    const PlanPtr plan = m_search.planOf(std::size_t(row));
+    const PlanPtr plan = m_search.writtenPlanOf(std::size_t(row));
     return plan && m_search.plan() ? describeEdit(*m_search.plan(), *plan) : QString();
 }
 
 void PlannerPage::tryRow(int row)
 {
-    const PlanPtr plan = row >= 0 ? m_search.planOf(std::size_t(row)) : nullptr;
+    const PlanPtr plan = row >= 0 ? m_search.writtenPlanOf(std::size_t(row)) : nullptr;
     if (!plan || (m_search.plan() && *plan == *m_search.plan()))
         return;
     chooseOnPurpose(row);
@@ -186,7 +186,7 @@ void PlannerPage::tryRow(int row)
 
 void PlannerPage::adoptRow(int row)
 {
-    if (const PlanPtr plan = row >= 0 ? m_search.planOf(std::size_t(row)) : nullptr)
+    if (const PlanPtr plan = row >= 0 ? m_search.writtenPlanOf(std::size_t(row)) : nullptr)
         Q_EMIT editCommitted(plan, tr("Planner: %1").arg(textOf(row)));
 }
 

@@ -101,10 +101,13 @@ void CurvesPanel::addPlot(CurvePlot *plot, const QString &name)
     connect(plot, &CurvePlot::enlargeRequested, this, [this] { setEnlarged(!m_isEnlarged); });
 }
 
-void CurvesPanel::setEvaluation(EvaluationPtr evaluation)
+void CurvesPanel::setShown(const Shown &shown)
 {
+    rok()->setBase(shown.base);
+    if (m_evaluation && m_evaluation == shown.evaluation)
+        return;
     const int before = m_evaluation ? stageCount(*m_evaluation) : 0;
-    m_evaluation = std::move(evaluation);
+    m_evaluation = shown.evaluation;
     const bool isOfJobs = m_evaluation && m_evaluation->metrics.jobs, wasOfJobs = m_isOfJobs;
     if (m_evaluation) // without one the tabs wait for the next
         chooseTabs(isOfJobs);

@@ -4,7 +4,7 @@
 // activations; of a plan with jobs memory of their hosts and how far they are. The time axis follows the timeline's
 // visible range and may be dragged and zoomed as well. Only the tab in sight is computed. GUI thread.
 
-#include "core/evaluation/evaluate/evaluation.h"
+#include "models/shown.h"
 
 #include <QWidget>
 
@@ -28,7 +28,7 @@ public:
 
     explicit CurvesPanel(QWidget *parent = nullptr);
 
-    void setEvaluation(EvaluationPtr evaluation);
+    void setShown(const Shown &shown);
     void setStale(bool stale);
     /// What the timeline shows, in nanoseconds of the iteration.
     void setVisibleRange(trainyard::Nanoseconds from, trainyard::Nanoseconds to);

@@ -79,8 +79,10 @@ int RokPlot::current() const
     return it == points().end() ? -1 : int(it - points().begin());
 }
 
-void RokPlot::setPlan(PlanPtr plan)
+void RokPlot::setBase(PlanPtr plan)
 {
+    if (plan == m_plan)
+        return;
     m_plan = std::move(plan);
     markDirty();
 }

@@ -14,7 +14,8 @@ public:
     explicit RokPlot(QWidget *parent = nullptr);
 
     /// the document's: points of another plan cannot be adopted
-    void setPlan(PlanPtr plan);
+    /// The plan that the curves are to be of: what edits start from.
+    void setBase(PlanPtr plan);
     void setCurves(RokCurvesPtr curves);
 
     [[nodiscard]] bool hasTimeAxis() const override { return false; }

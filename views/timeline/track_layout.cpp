@@ -13,6 +13,7 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -167,17 +168,25 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
     return row;
 }
 
-/// Tracks by datacenter, class, then stages before channels, each by stage, streams of a stage after its compute.
+/// Tracks by datacenter, that with the earliest stage first, so that stages run from the top down; class, then stages
+/// before channels, each by stage, streams of a stage after its compute.
 std::vector<std::pair<int, std::uint32_t>> sortedTracks(const Evaluation &evaluation)
 {
     const auto &tracks = evaluation.timeline.tracks;
     std::vector<std::pair<int, std::uint32_t>> sorted; // datacenter, track
     for (std::uint32_t t = 0; t < tracks.size(); ++t)
         sorted.emplace_back(datacenterOf(evaluation, tracks[t].pipelineClass, tracks[t].stage), t);
+    std::map<int, int> earliest; // stage in a datacenter
+    for (const auto &[datacenter, track] : sorted)
+        if (tracks[track].stage >= 0) {
+            const auto at = earliest.try_emplace(datacenter, tracks[track].stage).first;
+            at->second = std::min(at->second, tracks[track].stage);
+        }
     const auto rank = [&](const std::pair<int, std::uint32_t> &entry) {
         const Track &track = tracks[entry.second];
-        return std::tuple(entry.first, track.pipelineClass, track.stream == Stream::Wan, track.stage, int(track.stream),
-            track.toStage);
+        const auto first = earliest.find(entry.first);
+        return std::tuple(first == earliest.end() ? 0 : first->second, entry.first, track.pipelineClass,
+            track.stream == Stream::Wan, track.stage, int(track.stream), track.toStage);
     };
     std::sort(sorted.begin(), sorted.end(), [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
     return sorted;

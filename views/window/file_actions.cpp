@@ -57,7 +57,8 @@ void FileActions::connectDocument()
     });
     connect(&m_document, &PlanDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
         m_afterSave = nullptr;
-        showErrors(QStringLiteral("save"), tr("“%1” could not be saved.").arg(QFileInfo(path).fileName()), errors);
+        showErrors(QStringLiteral("save"), tr("“%1” could not be saved.").arg(QFileInfo(path).fileName()), errors,
+            { { tr("Save as…"), [this] { saveAs(); } } });
     });
     connect(&m_document, &PlanDocument::saveWouldOverwrite, this, &FileActions::saveOverOther);
     connect(&m_document, &PlanDocument::changedOnDisk, this, [this](const QString &path) {
@@ -86,7 +87,7 @@ void FileActions::openSample(const QString &path)
 
 void FileActions::startWith(const PlanPtr &plan)
 {
-    afterUnsavedHandled([this, plan] { m_document.startNew(plan); });
+    afterUnsavedHandled([this, plan] { m_document.create(plan); });
 }
 
 void FileActions::open()
@@ -291,12 +292,13 @@ void FileActions::offerRecovery()
     m_document.recovery().search();
 }
 
-void FileActions::showErrors(const QString &kind, const QString &headline, const Errors &errors)
+void FileActions::showErrors(
+    const QString &kind, const QString &headline, const Errors &errors, std::vector<Message::Answer> answers)
 {
     QStringList lines;
     for (const Error &error : errors)
         lines << QString::fromStdString(toString(error));
-    m_messages.show({ kind, Message::Tone::Error, headline, lines.join(u'\n'), {} });
+    m_messages.show({ kind, Message::Tone::Error, headline, lines.join(u'\n'), std::move(answers) });
 }
 
 QString FileActions::folder() const

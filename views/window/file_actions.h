@@ -7,13 +7,13 @@
 #include "models/dropped_file.h"
 #include "models/plan_document.h"
 #include "models/recent_files.h"
+#include "views/parts/message_bar.h"
 
 #include <functional>
 #include <vector>
 
 namespace trainyard {
 
-class MessageBar;
 class Prompts;
 
 class FileActions : public QObject {
@@ -68,7 +68,8 @@ private:
     /// The file is not as it was read.
     void saveOverOther(const QString &path);
     void useModelConfig(const QString &path);
-    void showErrors(const QString &kind, const QString &headline, const Errors &errors);
+    void showErrors(
+        const QString &kind, const QString &headline, const Errors &errors, std::vector<Message::Answer> answers = {});
 
     PlanDocument &m_document;
     RecentFiles &m_recent;

@@ -71,7 +71,7 @@ LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocu
 /// Several times a second nothing has changed that a command asks.
 void LiveActions::tellChanges()
 {
-    const std::array now { m_live.isLive(), m_live.isFollowing(), m_live.areAllPaused(), m_live.canAskWhatIf(),
+    const std::array now { m_live.isLive(), m_live.isFollowing(), m_live.isHeld(), m_live.canAskWhatIf(),
         m_live.newestStep() >= 0 };
     if (std::exchange(m_can, now) != now)
         emit changed();

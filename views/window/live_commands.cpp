@@ -37,12 +37,10 @@ void addLiveCommands(CommandRegistry &registry, MainWindow &window)
         .group = group,
         .text = commandText("Pause"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Space) },
-        .run = [&live] { live.setAllPaused(!live.areAllPaused()); },
+        .run = [&live] { live.setHeld(!live.isHeld()); },
         .isEnabled = isLive,
         .describe =
-            [&live] {
-                return live.areAllPaused() ? commandText("Resume live sources") : commandText("Pause live sources");
-            } });
+            [&live] { return live.isHeld() ? commandText("Resume the picture") : commandText("Hold the picture"); } });
     registry.add({ .id = "live.follow",
         .group = group,
         .text = commandText("&Follow the newest step"),

@@ -25,6 +25,7 @@ PlannerActions::PlannerActions(const WindowModels &models, Workbench &workbench,
     connect(&m_document, &PlanDocument::replaced, this, [this](const PlanPtr &plan) {
         m_search.clear(); // of a plan that is not there any more
         m_search.setPlan(plan);
+        m_search.setSettings(withoutLimits(m_search.settings())); // a budget is of one plan
         m_page->setPlanName(m_document.displayName());
     });
     connect(m_page, &PlannerPage::editCommitted, this,

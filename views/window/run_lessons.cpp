@@ -72,7 +72,7 @@ void RunLessons::makePlan()
         return;
     m_messages.dismiss(kOffer);
     m_files.afterUnsavedHandled([this, plan = m_planOfRun.found().plan] {
-        m_document.startNew(plan);
+        m_document.create(plan);
         emit pageRequested(); // it is seen beside its run
     });
 }

@@ -10,45 +10,68 @@
 #include <QMenuBar>
 #include <QToolButton>
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
 
-const QStringList kExports { "export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-",
-    "export.plan", "-", "export.megatron", "export.torchtitan", "export.slurm", "export.dot" };
-
-const QStringList kLiveCommands { "live.replay", "live.replayThis", "live.pause", "live.follow", "live.whatIf", "-",
-    "live.save", "live.disconnect" };
-
-// "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills,
-// "export" and "live" for those above.
+// "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills, a title
+// with "&" for a menu of subMenus(). A menu has a dozen entries at most: what is not here the palette finds.
 struct MenuList {
     const char *title;
     QStringList ids;
 };
 
+const std::vector<MenuList> &subMenus()
+{
+    static const std::vector<MenuList> lists {
+        { QT_TRANSLATE_NOOP("TopBar", "&Export"),
+            { "export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-", "export.plan",
+                "-", "export.megatron", "export.torchtitan", "export.slurm", "export.dot" } },
+        { QT_TRANSLATE_NOOP("TopBar", "On the &map"),
+            { "plan.addDatacenter", "plan.addLink", "-", "plan.editSelection", "plan.removeSelection",
+                "plan.resetPositions" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Many models"),
+            { "view.jobs", "-", "jobs.add", "jobs.grid", "-", "jobs.compare" } },
+        { QT_TRANSLATE_NOOP("TopBar", "In the &timeline"),
+            { "timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "-", "timeline.criticalPath", "timeline.measured",
+                "timeline.find" } },
+        { QT_TRANSLATE_NOOP("TopBar", "E&xperts"),
+            { "view.experts", "view.layer", "-", "experts.show", "experts.next", "experts.previous", "experts.hide" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Compare with"), { "run.compare", "run.compareFolder", "run.endComparison" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Live"),
+            { "live.connect", "live.replay", "live.replayThis", "-", "live.pause", "live.follow", "live.whatIf", "-",
+                "live.save", "live.disconnect" } },
+    };
+    return lists;
+}
+
+/// In the order of the work: a plan is designed, understood, held against its run, and searched for.
 const std::vector<MenuList> &menuLists()
 {
     static const std::vector<MenuList> lists {
         { QT_TRANSLATE_NOOP("TopBar", "&File"),
-            { "file.new", "samples", "file.open", "recent", "-", "run.open", "run.openFolder", "run.compare",
-                "run.compareFolder", "run.learn", "run.makePlan", "run.watch", "run.save", "run.close", "-",
-                "live.connect", "live", "-", "file.save", "file.saveAs", "file.reload", "-", "export",
-                "file.screenshot", "-", "file.quit" } },
-        { QT_TRANSLATE_NOOP("TopBar", "&Edit"), { "edit.undo", "edit.redo", "-", "edit.copyNumbers" } },
+            { "file.new", "samples", "file.open", "recent", "-", "file.save", "file.saveAs", "file.reload", "-",
+                "&Export", "file.screenshot", "-", "file.quit" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Edit"),
+            { "edit.undo", "edit.redo", "view.edits", "-", "plan.pinBaseline", "plan.clearBaseline",
+                "plan.restoreBaseline", "-", "edit.copyNumbers" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Design"),
+            { "view.map", "view.strategies", "view.workload", "view.datacenters", "view.shares", "-", "On the &map",
+                "&Many models", "-", "plan.model", "plan.fit" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Analyse"),
+            { "view.timeline", "view.curves", "view.why", "view.problems", "view.memory", "view.details", "-",
+                "In the &timeline", "E&xperts", "plan.offloadOrNot", "-", "view.validation" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Run"),
+            { "view.run", "view.live", "-", "run.open", "run.openFolder", "run.watch", "&Compare with", "run.learn",
+                "run.makePlan", "run.save", "run.close", "-", "&Live" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Search"),
+            { "view.planner", "view.sweep", "view.baselines", "-", "planner.search", "planner.stop", "planner.adopt",
+                "planner.back", "planner.pin" } },
         { QT_TRANSLATE_NOOP("TopBar", "&View"),
-            { "timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "timeline.criticalPath", "timeline.measured",
-                "timeline.find", "-", "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload",
-                "view.jobs", "view.shares", "view.baselines", "view.why", "view.problems", "view.memory",
-                "view.details", "view.edits", "view.validation", "view.experts", "jobs.compare", "view.layer",
-                "view.run", "view.live", "view.planner", "view.sweep", "view.datacenters", "-", "experts.show",
-                "experts.next", "experts.previous", "experts.hide", "-", "theme.system", "theme.light", "theme.dark",
-                "theme.highContrast", "-", "view.resetLayout", "view.fullScreen" } },
-        { QT_TRANSLATE_NOOP("TopBar", "&Plan"),
-            { "plan.model", "jobs.add", "jobs.grid", "plan.addDatacenter", "plan.addLink", "plan.editSelection",
-                "plan.removeSelection", "plan.resetPositions", "-", "planner.search", "planner.stop", "planner.adopt",
-                "planner.back", "planner.pin", "-", "plan.fit", "plan.offloadOrNot", "-", "plan.pinBaseline",
-                "plan.clearBaseline", "plan.restoreBaseline" } },
+            { "theme.system", "theme.light", "theme.dark", "theme.highContrast", "-", "view.resetLayout",
+                "view.fullScreen" } },
         { QT_TRANSLATE_NOOP("TopBar", "&Help"),
             { "help.palette", "help.keys", "help.tour", "help.documentation", "-", "help.about" } },
     };
@@ -109,10 +132,10 @@ void TopBar::fillMenus(CommandRegistry &registry)
         for (const QString &id : list.ids) {
             if (id == QLatin1String("-"))
                 menu->addSeparator();
-            else if (id == QLatin1String("export"))
-                addTo(*menu->addMenu(tr("&Export")), kExports, registry);
-            else if (id == QLatin1String("live"))
-                addTo(*menu->addMenu(tr("&Live")), kLiveCommands, registry);
+            else if (const auto sub = std::ranges::find(
+                         subMenus(), id, [](const MenuList &one) { return QLatin1String(one.title); });
+                     sub != subMenus().end())
+                addTo(*menu->addMenu(tr(sub->title)), sub->ids, registry);
             else if (id == QLatin1String("recent"))
                 menu->addMenu(m_recent);
             else if (id == QLatin1String("samples"))

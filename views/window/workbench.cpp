@@ -149,24 +149,18 @@ bool Workbench::eventFilter(QObject *watched, QEvent *event)
 
 void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
 {
-    status->setPreview(isPreview ? m_models.document.previewText() : QString());
-    if (!isPreview || plan == m_models.document.trial())
+    PlanDocument &document = m_models.document;
+    status->setPreview(isPreview ? document.previewText() : QString());
+    const bool isBase = plan == document.basePlan();
+    if (isBase) {
         m_previewedBy = nullptr;
-    if (!isPreview) {
+        const Shown::Role role = document.trial() ? Shown::Role::Tried : Shown::Role::Own;
+        // What was just previewed is known; else the numbers of the plan before stay until those of this one come.
+        const EvaluationPtr known =
+            m_shown.isCurrent() && m_shown.plan == plan ? m_shown.evaluation : m_settled.evaluation;
         awaitNumbers();
-        m_isTelling = true; // what an edit leaves selected is nobody's choice
-        map->setPlan(plan);
-        m_isTelling = false;
-        strategies->setPlan(plan);
-        workload->setPlan(plan);
-        why->setPlan(plan);
-        problems->setPlan(plan);
-        datacenters->setPlan(plan);
-        curves->rok()->setPlan(plan);
+        tell({ plan, plan, known, {}, role });
         m_rok->setPlan(plan);
-        memory->setPlan(plan);
-        shares->setPlan(plan);
-        jobs->setPlan(plan);
         m_jobAdviser->setPlan(plan);
         m_baselines->setPlan(plan);
         m_adviser->setPlan(plan);
@@ -174,7 +168,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
     }
     m_models.bridge.request(plan, isPreview ? Urgency::Hover : Urgency::Settle);
     if (m_previewedBy != datacenters) // what the pointer rests on must not move away
-        m_ranking->setPlan(plan, isPreview ? Urgency::Hover : Urgency::Settle);
+        m_ranking->setPlan(plan, isBase ? Urgency::Settle : Urgency::Hover);
     showBaseline();
     showOutdated();
 }
@@ -182,30 +176,23 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
 void Workbench::showEvaluation(const EvaluationPtr &evaluation)
 {
     m_paintDelay.stop();
+    const PlanDocument &document = m_models.document;
+    const PlanPtr &plan = evaluation->plan, &base = document.basePlan();
+    const Shown::Role role = plan != base ? Shown::Role::Preview
+        : document.trial()                ? Shown::Role::Tried
+                                          : Shown::Role::Own;
     m_isTelling = true;
     strip->setEvaluation(evaluation);
-    map->setEvaluation(evaluation);
     experts->setEvaluation(evaluation);
     details->setEvaluation(evaluation); // before the timeline, which tells the selected span by its new number
     timeline->setBaseline(ghost());
     timeline->setEvaluation(evaluation);
     m_isTelling = false;
+    const QWidget *kept = role == Shown::Role::Preview ? m_previewedBy : nullptr;
+    tell({ plan, base, evaluation, {}, role }, kept);
     map->setUpdatesEnabled(true);
-    curves->setEvaluation(evaluation);
     status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue), m_models.bridge.wasKnown());
     alignCurves(); // the width of the labels may have changed
-    const QWidget *kept = evaluation->plan == m_models.document.plan() ? nullptr : m_previewedBy;
-    const auto tell = [&](auto *panel) {
-        if (panel != kept)
-            panel->setEvaluation(evaluation);
-    };
-    tell(strategies);
-    tell(workload);
-    tell(why);
-    tell(problems);
-    tell(memory);
-    jobs->setEvaluation(evaluation);
-    shares->setEvaluation(evaluation); // a bar in the hand keeps its place by itself
     showOutdated();
     if (kept == problems)
         return;
@@ -215,26 +202,43 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
         problems->parentWidget()->parentWidget(), serious > 0 ? tr("Problems (%1)").arg(serious) : tr("Problems"));
 }
 
+void Workbench::tell(const Shown &shown, const QWidget *kept)
+{
+    m_shown = shown;
+    if (!shown.isPreview())
+        m_settled = shown;
+    const auto unlessKept = [&](auto *panel) {
+        if (panel != kept)
+            panel->setShown(shown);
+    };
+    m_isTelling = true; // what an edit leaves selected is nobody's choice
+    map->setShown(shown); // a drag stays in the hand
+    m_isTelling = false;
+    unlessKept(strategies);
+    unlessKept(workload);
+    jobs->setShown(shown);
+    unlessKept(datacenters);
+    shares->setShown(shown); // a bar in the hand keeps its place by itself
+    unlessKept(why);
+    unlessKept(problems);
+    unlessKept(memory);
+    curves->setShown(shown);
+}
+
 void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
 {
     m_paintDelay.stop();
     map->setUpdatesEnabled(true);
     status->setErrors(errors);
     strip->setEvaluation(nullptr);
-    if (plan != m_models.document.plan())
-        return; // only tried: the rest shows the document's plan again in a moment
-    m_history->noteFailure(plan);
-    map->setEvaluation(nullptr);
+    if (plan != m_models.document.basePlan())
+        return; // only previewed: the rest shows the plan below it again in a moment
+    if (plan == m_models.document.plan())
+        m_history->noteFailure(plan);
     timeline->setFailure(errors.empty() ? tr("no reason is known") : QString::fromStdString(errors.front().what));
-    curves->setEvaluation(nullptr);
-    why->setEvaluation(nullptr);
-    memory->setEvaluation(nullptr);
-    shares->setEvaluation(nullptr);
-    jobs->setEvaluation(nullptr);
     experts->setEvaluation(nullptr);
     details->setEvaluation(nullptr);
-    problems->setEvaluation(nullptr);
-    problems->setErrors(errors);
+    tell({ plan, plan, nullptr, errors, m_models.document.trial() ? Shown::Role::Tried : Shown::Role::Own });
     m_lower->setTitle(problems->parentWidget()->parentWidget(), tr("Problems (%1)").arg(errors.size()));
 }
 
@@ -262,8 +266,8 @@ void Workbench::showStale(bool isStale)
 
 void Workbench::showOutdated()
 {
-    const bool isOther =
-        m_models.document.isPreviewing(); // effects, better parts and advice are of the document's plan
+    // Effects, better parts and advice are of the plan that edits start from.
+    const bool isOther = m_models.document.shownPlan() != m_models.document.basePlan();
     strategies->setOutdated(isOther);
     jobs->setOutdated(isOther);
     why->setOutdated(isOther);

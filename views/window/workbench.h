@@ -6,6 +6,7 @@
 #include "models/effects.h"
 #include "models/evaluation_bridge.h"
 #include "models/plan_document.h"
+#include "models/shown.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -115,6 +116,8 @@ private:
     void showDetails();
     template <class Panel> void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);
+    /// The one way to the panels: `kept` is previewing and must not change under the pointer.
+    void tell(const Shown &shown, const QWidget *kept = nullptr);
     void showEvaluation(const EvaluationPtr &evaluation);
     void showFailure(const PlanPtr &plan, const Errors &errors);
     void awaitNumbers();
@@ -126,6 +129,8 @@ private:
     /// one time axis for timeline and curves
     void alignCurves();
 
+    /// what the panels were told last; and last of a plan that is not only previewed
+    Shown m_shown, m_settled;
     DatacenterRanking *m_ranking;
     RokSearch *m_rok;
     MemoryAdviser *m_adviser;

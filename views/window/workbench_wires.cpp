@@ -48,10 +48,10 @@ template <class Panel> void Workbench::takeEdits(Panel *panel)
 {
     PlanDocument &document = m_models.document;
     connect(panel, &Panel::editCommitted, this,
-        [&document](const PlanPtr &next, const QString &text) { document.apply(next, text); });
+        [&document](const PlanPtr &next, const QString &text) { document.edit(next, text); });
     if constexpr (requires { &Panel::editStepped; })
         connect(panel, &Panel::editStepped, this,
-            [&document](const PlanPtr &next, const QString &key) { document.apply(next, {}, key); });
+            [&document](const PlanPtr &next, const QString &key) { document.edit(next, {}, key); });
     if constexpr (requires { &Panel::editPreviewed; }) {
         connect(panel, &Panel::editPreviewed, this, [this, panel](const PlanPtr &next, const QString &text) {
             m_previewedBy = panel;
@@ -91,7 +91,8 @@ void Workbench::connectEdits()
         m_staleDelay.stop();
         showStale(false);
     });
-    connect(&m_models.document, &PlanDocument::replaced, &bridge, &EvaluationBridge::pinOpening);
+    connect(&m_models.document, &PlanDocument::replaced, &bridge,
+        [this, &bridge] { bridge.pinOpening(m_models.document.opening()); });
     connect(&bridge, &EvaluationBridge::evaluationFinished, m_history, &EditHistory::note);
     connect(&m_models.effects, &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
         strategies->setEffects(effects);
@@ -132,9 +133,8 @@ void Workbench::connectShares()
 {
     takeEdits(shares);
     connect(shares, &GpuSharesPanel::editNudged, this,
-        [this](const PlanPtr &next, const QString &text, const QString &key) {
-            m_models.document.apply(next, text, key);
-        });
+        [this](
+            const PlanPtr &next, const QString &text, const QString &key) { m_models.document.edit(next, text, key); });
     connect(m_baselines, &BaselineComparison::tableChanged, shares->comparison(), &SharingComparison::setTable);
     connect(shares->comparison(), &SharingComparison::watched, m_baselines, &BaselineComparison::setWatched);
 }

@@ -94,10 +94,17 @@ std::string replicasReason(const Layout &before, const Layout &after)
     return groupedCount(after.data, "replica") + " instead of " + wholeText(before.data);
 }
 
+/// 1: the iteration takes longer, −1: it is shorter, 0: as long.
+int directionOf(const Metrics &before, const Metrics &after)
+{
+    const double change = *after.iterationTime - *before.iterationTime;
+    return std::abs(change) < kNoChange * *before.iterationTime ? 0 : change > 0 ? 1 : -1;
+}
+
 std::string idleReason(const Metrics &before, const Metrics &after)
 {
     const int was = before.gpusTotal - before.gpusUsed, is = after.gpusTotal - after.gpusUsed;
-    if (was == is)
+    if (was == is || (is - was) * directionOf(before, after) < 0)
         return {};
     return is == 0 ? std::string("no GPU idle")
                    : groupedCount(is, "GPU") + " idle" + (was > 0 ? " instead of " + wholeText(was) : "");
@@ -107,7 +114,7 @@ std::string idleReason(const Metrics &before, const Metrics &after)
 std::string wanReason(const Metrics &before, const Metrics &after)
 {
     const WanLinkUse *busiest = busiestLink(before);
-    if (!busiest || busiest->limit == WanLimit::None)
+    if (!busiest || busiest->limit == WanLimit::None || directionOf(before, after) > 0)
         return {};
     const auto now = std::ranges::find(after.wanLinks, busiest->link, &WanLinkUse::link);
     if (after.wanBytesPerIteration <= 0)
@@ -129,7 +136,7 @@ std::string timeReason(const Metrics &before, const Metrics &after)
     const auto along = [&](std::size_t i) { return std::copysign(1.0, change) * (is[i].seconds - was[i].seconds); };
     for (std::size_t i = 1; i < is.size(); ++i)
         most = along(i) > along(most) ? i : most;
-    if (std::abs(change) < kNoChange * *before.iterationTime || along(most) <= 0)
+    if (directionOf(before, after) == 0 || along(most) <= 0)
         return {};
     return std::string(is[most].label) + " " + fromTo(was[most].seconds, is[most].seconds);
 }
@@ -170,10 +177,10 @@ std::string because(const Evaluation &before, const Evaluation &after)
         ++reasons;
     };
     add(memoryReason(before.metrics, after.metrics));
+    add(timeReason(before.metrics, after.metrics));
     add(replicasReason(before.layout, after.layout));
     add(idleReason(before.metrics, after.metrics));
     add(wanReason(before.metrics, after.metrics));
-    add(timeReason(before.metrics, after.metrics));
     if (text.empty()) {
         const std::string more = largestBytes(before.metrics, after.metrics, true),
                           less = largestBytes(before.metrics, after.metrics, false);

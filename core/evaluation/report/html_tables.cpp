@@ -5,6 +5,7 @@
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
 #include "core/evaluation/report/metric_rows.h"
+#include "core/evaluation/report/report_parts.h"
 
 #include <array>
 
@@ -152,7 +153,7 @@ std::string linkTable(const Evaluation &evaluation)
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
         const bool isUsed = use.tcpConnections > 0;
-        html += "<tr>" + cell(link.between[0] + " \u2013 " + link.between[1]) + cell(plainText(link.rttMs) + " ms")
+        html += "<tr>" + cell(linkName(evaluation.plan->cluster, link)) + cell(plainText(link.rttMs) + " ms")
             + cell(gbpsText(link.capacityGbps)) + cell(bytesText(use.bytes[0])) + cell(bytesText(use.bytes[1]))
             + cell(percentText(use.usableUtilization)) + cell(toString(use.limit))
             + cell(isUsed ? std::to_string(use.tcpConnections) : "\u2013")

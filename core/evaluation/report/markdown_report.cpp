@@ -7,6 +7,7 @@
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
 #include "core/evaluation/report/metric_rows.h"
+#include "core/evaluation/report/report_parts.h"
 #include "core/facts/plan/plan_diff.h"
 
 #include <algorithm>
@@ -106,8 +107,8 @@ void addLinks(std::string &text, const Evaluation &evaluation)
         return;
     text += "\n### WAN links\n\n| link | per iteration | use | bound by | connections |\n|---|---:|---:|---|---:|\n";
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
-        const auto &between = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link)).between;
-        text += "| " + markdownText(between[0]) + " \u2013 " + markdownText(between[1]) + " | "
+        const Cluster &cluster = evaluation.plan->cluster;
+        text += "| " + markdownText(linkName(cluster, cluster.wanLinks.at(std::size_t(use.link)))) + " | "
             + bytesText(use.totalBytes()) + " | " + percentText(use.usableUtilization) + " | " + toString(use.limit)
             + " | " + (use.tcpConnections > 0 ? std::to_string(use.tcpConnections) : "\u2013") + " |\n";
     }
@@ -148,6 +149,11 @@ std::string markdownReport(const std::vector<NamedEvaluation> &plans)
                 + (problem.severity == Severity::Blocking ? "**" + markdownText(problem.text) + "**"
                                                           : markdownText(problem.text))
                 + "\n";
+        if (const auto settings = reportSettings(evaluation); !settings.empty()) {
+            text += "\n### Settings\n\n";
+            for (const ReportSetting &setting : settings)
+                text += "- " + setting.name + ": " + markdownText(setting.value) + "\n";
+        }
         addJobs(text, evaluation);
         addMemory(text, evaluation);
         addLinks(text, evaluation);

@@ -11,6 +11,7 @@
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
 #include "core/evaluation/report/metric_rows.h"
+#include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
 
 #include <algorithm>
@@ -69,6 +70,14 @@ std::string reportSubtitle(const Evaluation &evaluation)
 
 namespace {
 
+std::string settingList(const Evaluation &evaluation)
+{
+    std::string rows;
+    for (const ReportSetting &setting : reportSettings(evaluation))
+        rows += "<tr><td>" + escaped(setting.name) + "</td><td>" + escaped(setting.value) + "</td></tr>";
+    return rows.empty() ? rows : "<table>" + rows + "</table>";
+}
+
 /// "bound by node pair, 5 Gbps"; empty where no link carries anything.
 std::string busiestLimit(const Evaluation &evaluation)
 {
@@ -79,6 +88,44 @@ std::string busiestLimit(const Evaluation &evaluation)
 }
 
 } // namespace
+
+std::string linkName(const Cluster &cluster, const WanLink &link)
+{
+    const auto label = [&](const std::string &id) {
+        const int at = cluster.indexOf(id);
+        return at < 0 ? id : cluster.datacenters[std::size_t(at)].label();
+    };
+    return label(link.between[0]) + " \u2013 " + label(link.between[1]);
+}
+
+std::vector<ReportSetting> reportSettings(const Evaluation &evaluation)
+{
+    const Plan &plan = *evaluation.plan;
+    if (evaluation.metrics.jobs)
+        return {};
+    const Parallelism &p = plan.parallelism;
+    std::string degrees = "TP " + std::to_string(p.tensor) + " \u00b7 PP " + std::to_string(p.pipeline);
+    const auto add = [&degrees](const char *axis, int degree) {
+        if (degree > 1)
+            degrees += std::string(" \u00b7 ") + axis + " " + std::to_string(degree);
+    };
+    if (evaluation.layout.data > 0) // as it came about, also where the plan says auto
+        degrees += " \u00b7 DP " + std::to_string(evaluation.layout.data);
+    add("CP", p.context);
+    add("EP", p.expert);
+    add("ETP", p.expertTensor);
+    add("virtual stages", p.virtualPipeline);
+    std::vector<ReportSetting> settings { { "Parallelism", degrees },
+        { "ZeRO", "stage " + std::to_string(p.zeroStage) }, { "Schedule", labelOf(plan.schedule) },
+        { "Micro-batch",
+            counted(plan.workload.microBatch, "sequence") + ", " + labelOf(plan.workload.precision) + ", "
+                + labelOf(plan.workload.optimizer) },
+        { "Recomputation", labelOf(plan.memory.recompute) },
+        { "Stack", plan.stack.name + (plan.stack.release.empty() ? "" : " " + plan.stack.release) } };
+    if (plan.cluster.datacenters.size() > 1)
+        settings.push_back({ "Across datacenters", labelOf(evaluation.layout.mode) });
+    return settings;
+}
 
 std::vector<ReportTile> reportTiles(const Evaluation &evaluation)
 {
@@ -152,7 +199,7 @@ std::vector<ReportCard> reportCards(const Evaluation &evaluation, Nanoseconds ax
 {
     if (evaluation.metrics.jobs)
         return jobCards(evaluation, axis);
-    std::vector<ReportCard> cards { { "Problems", problemList(evaluation) },
+    std::vector<ReportCard> cards { { "Problems", problemList(evaluation) }, { "Settings", settingList(evaluation) },
         { "Where the iteration goes", breakdownBar(evaluation) },
         { "Timeline of one iteration", ganttSvg(evaluation, axis) + workLegend(evaluation.timeline) },
         { "Memory of one GPU of each stage", memoryBars(evaluation) }, { "Memory in figures", memoryTable(evaluation) },

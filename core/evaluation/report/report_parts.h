@@ -24,6 +24,16 @@ struct ReportCard {
 
 /// "Llama 3 70B \u00b7 384 of 384 GPUs \u00b7 3 datacenters \u00b7 \u2026"
 [[nodiscard]] std::string reportSubtitle(const Evaluation &evaluation);
+struct ReportSetting {
+    /// plain text: "Parallelism", "TP 8 · PP 12 · DP 4"
+    std::string name, value;
+};
+
+/// Degrees as they came about, ZeRO stage, schedule, micro-batch, recomputation, placement and software; of one
+/// model's training, empty of jobs.
+[[nodiscard]] std::vector<ReportSetting> reportSettings(const Evaluation &evaluation);
+/// "Oregon – Ohio": the names of the datacenters at its ends.
+[[nodiscard]] std::string linkName(const Cluster &cluster, const WanLink &link);
 /// The numbers at the top, eight of them.
 [[nodiscard]] std::vector<ReportTile> reportTiles(const Evaluation &evaluation);
 /// What the confidence label stands for; empty where there is nothing to add to it.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Order, front and remarks: all from the simulated values.
+#include "core/base/number_text.h"
 #include "core/base/words.h"
+#include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 #include "core/evaluation/selection/candidates_internal.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace trainyard::selecting {
 
@@ -76,20 +79,61 @@ void thin(std::vector<SelectionOption> &options, int fastest, int cheapest)
     options = std::move(kept);
 }
 
+/// The name of a GPU of the datacenter that is slower than every one that the best option uses; empty where none is.
+std::string slowerGpu(int datacenter, const SelectionOption &best, const Requested &asked)
+{
+    const Precision precision = asked.plan->workload.precision;
+    const auto flopsOf = [&](int site, auto choose, double from) {
+        for (const auto *gpu : asked.gpus[std::size_t(site)])
+            from = choose(from, gpu->peakFlops(precision));
+        return from;
+    };
+    double slowest = std::numeric_limits<double>::infinity();
+    for (const DatacenterBlock &block : best.blocks)
+        slowest = flopsOf(
+            block.datacenter, [](double a, double b) { return std::min(a, b); }, slowest);
+    for (const auto *gpu : asked.gpus[std::size_t(datacenter)])
+        if (gpu->peakFlops(precision) < slowest)
+            return gpu->name;
+    return {};
+}
+
+/// "compute takes 12.0 s instead of 8.00 s: its A100 SXM 80 GB are slower": the part of the iteration that grows most;
+/// empty where it is not known, or none does.
+std::string grownPart(int datacenter, const SelectionOption &with, const SelectionOption &best, const Requested &asked)
+{
+    if (!with.breakdown || !best.breakdown || !(with.seconds > best.seconds))
+        return {};
+    const std::vector<BreakdownEntry> is = breakdownEntries(*with.breakdown), was = breakdownEntries(*best.breakdown);
+    std::size_t most = 0;
+    for (std::size_t i = 1; i < is.size(); ++i)
+        most = is[i].seconds - was[i].seconds > is[most].seconds - was[most].seconds ? i : most;
+    std::string text = std::string(is[most].label) + " takes " + secondsText(is[most].seconds) + " instead of "
+        + secondsText(was[most].seconds);
+    const std::string gpu = slowerGpu(datacenter, best, asked);
+    return is[most].part == &Breakdown::compute && !gpu.empty() ? text + ": its " + gpu + " are slower" : text;
+}
+
 /// Why the option with the datacenter is no better, by what differs between them.
-std::string whyNot(const SelectionOption &with, const SelectionOption &best, const Selection &selection, int locations)
+std::string whyNot(int datacenter, const SelectionOption &with, const SelectionOption &best, const Selection &selection,
+    const Requested &asked, int locations)
 {
     if (selection.objective == SelectionObjective::Cost) {
         const double dearer = with.usdPerMillionTokens - best.usdPerMillionTokens,
                      egress = with.egressUsdPerMillionTokens() - best.egressUsdPerMillionTokens();
         if (egress > dearer / 2)
             return "$" + rounded(egress) + " of the difference is egress";
+        if (!(with.seconds > best.seconds))
+            return "its GPUs cost more than the time that they save";
     }
     const std::string wait = with.bound == Bound::Link ? "each micro-batch waits for the link"
         : with.bound == Bound::InFlight                ? "the way across leaves too few micro-batches in flight"
                                                        : "";
-    if (with.data() == best.data())
-        return "as many GPUs work, only further apart" + (wait.empty() ? "" : ", and " + wait);
+    if (with.data() == best.data()) {
+        if (const std::string grown = grownPart(datacenter, with, best, asked); !grown.empty())
+            return grown + (wait.empty() ? "" : "; " + wait);
+        return wait.empty() ? "as many replicas train, and none faster" : wait;
+    }
     const std::string replicas = counted(with.data(), "replica") + " instead of " + std::to_string(best.data());
     if (with.data() < best.data())
         return locations < best.data() ? "it holds no stage of more than " + counted(locations, "replica")
@@ -116,7 +160,8 @@ std::string remarkOn(
         const std::string text = opening + "the best option with it that was simulated, "
             + blocksText(with->blocks, asked.plan->cluster) + ", reaches " + valueText(*with, selection.objective)
             + " against " + valueText(best, selection.objective);
-        return text + ": " + whyNot(*with, best, selection, LocationBook(asked).capacity(datacenter)) + ".";
+        return text + ": " + whyNot(datacenter, *with, best, selection, asked, LocationBook(asked).capacity(datacenter))
+            + ".";
     }
     if (LocationBook(asked).capacity(datacenter) < cell)
         return opening + "its " + std::to_string(site.gpus()) + (site.gpus() == 1 ? " GPU holds" : " GPUs hold")

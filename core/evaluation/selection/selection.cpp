@@ -246,6 +246,8 @@ private:
         if (!metrics.iterationTime)
             return;
         option.seconds = *metrics.iterationTime;
+        option.breakdown = metrics.breakdown;
+        option.clusterUsdPerMillionTokens = metrics.cost.usdPerMillionTokens.value_or(0);
         option.sequencesPerSecond = option.plan->workload.globalBatch / option.seconds;
         option.wanBytes = metrics.wanBytesPerIteration;
         double egress = 0;

@@ -60,6 +60,10 @@ struct SelectionOption {
     int gpusUsed = 0;
     // GPUs that the option uses, and egress; unlike the plan's metrics, GPUs that stay idle are not paid for.
     double usdPerIteration = 0, egressUsdPerIteration = 0, usdPerMillionTokens = 0;
+    /// The price of the plan's cluster as evaluate tells it, GPUs that stay idle too; 0: not simulated.
+    double clusterUsdPerMillionTokens = 0;
+    /// of the simulated iteration
+    std::optional<Breakdown> breakdown;
     /// of an iteration, both directions
     double wanBytes = 0;
     bool isFeasible = true;

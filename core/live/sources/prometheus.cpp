@@ -73,7 +73,7 @@ public:
     }
     void setPaused(bool isPaused) override
     {
-        m_status.setPaused(isPaused, "paused: what comes meanwhile is asked for later");
+        m_status.setPaused(isPaused, "what comes meanwhile is asked for later");
         if (isPaused)
             m_timer.cancel();
         else if (!m_client.isBusy())

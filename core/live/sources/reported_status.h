@@ -19,7 +19,7 @@ public:
     void set(SourceState state, std::string reason = {}, double secondsToTry = 0);
     void setAddress(const Address &address) { m_status.address = address; }
     /// What set() says meanwhile is shown afterwards.
-    void setPaused(bool isPaused, std::string reason = "paused: what comes is counted as dropped");
+    void setPaused(bool isPaused, std::string reason = "what comes is counted as dropped");
     [[nodiscard]] bool isPaused() const { return m_isPaused; }
     void setClients(int clients);
     void countTry();

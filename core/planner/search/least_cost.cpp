@@ -21,7 +21,8 @@ LeastCost::LeastCost(const Plan &plan, const Catalogue &catalogue, const std::ve
             const double waiting = chipKilowatts(*gpu, 1, 1, 0);
             const double price = pool.usdPerGpuHour.value_or(gpu->usdPerHour);
             usd.emplace_back(price > 0 ? price : waiting * datacenter.usdPerKwh.value_or(0), pool.gpus());
-            m_isExact &= price > 0 && usd.back().first == usd.front().first;
+            m_perNode = kilowatts.empty() ? std::max(1, pool.gpusPerNode) : m_perNode;
+            m_isExact &= price > 0 && usd.back().first == usd.front().first && m_perNode == pool.gpusPerNode;
             kilowatts.emplace_back(waiting, pool.gpus());
         }
     }

@@ -16,8 +16,11 @@ public:
     /// Of the datacenters with these ids; none: all.
     LeastCost(const Plan &plan, const Catalogue &catalogue, const std::vector<std::string> &datacenters);
     [[nodiscard]] double usdPerHour(int gpus) const { return least(m_usd, gpus); }
-    /// What so many GPUs in one datacenter cost is that, whichever they are: all have one price.
-    [[nodiscard]] bool isExact() const { return m_isExact; }
+    /// What so many GPUs in one datacenter cost is that, whichever they are: all have one price, and so many fill
+    /// nodes.
+    [[nodiscard]] bool isExact(int gpus) const { return m_isExact && gpus % m_perNode == 0; }
+    /// of the datacenters that it is of
+    [[nodiscard]] int gpus() const { return m_usd.back().gpus; }
     /// What they draw in so many seconds, in which they compute for so many GPU-seconds, whichever do. They draw idle
     /// power all the time and the rest up to full power where they compute
     /// (core/evaluation/evaluate/metrics/chip_power.h); on unequal ones the mean of all computes, as Metrics has it.
@@ -34,6 +37,8 @@ private:
     /// waiting
     std::vector<Step> m_usd, m_kilowatts;
     bool m_isExact = false;
+    /// GPUs of a node, where all have as many
+    int m_perNode = 1;
 };
 
 } // namespace trainyard

@@ -4,6 +4,7 @@
 #include "core/base/words.h"
 #include "core/evaluation/evaluate/metrics/chip_power.h"
 #include "core/facts/cluster/wan.h"
+#include "core/planner/search/idle_nodes.h"
 
 #include <algorithm>
 #include <vector>
@@ -12,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-struct Hourly { // of GPUs that are used
+struct Hourly { // of GPUs that are used; money of their nodes
     double usd = 0, kilowatts = 0;
 };
 
@@ -29,6 +30,8 @@ Hourly hourly(const Evaluation &evaluation, const Catalogue &catalogue)
 {
     const double utilization = utilizationOf(evaluation.metrics);
     const auto &datacenters = evaluation.plan->cluster.datacenters;
+    const bool areJobs = evaluation.metrics.jobs.has_value();
+    const std::vector<PoolNodes> idleIn = idleNodes(*evaluation.plan, evaluation.layout);
     Hourly sum;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
         for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
@@ -39,11 +42,14 @@ Hourly hourly(const Evaluation &evaluation, const Catalogue &catalogue)
             int used = 0;
             for (const GpuRun &run : evaluation.layout.runs)
                 used += run.datacenter == int(d) && run.pool == int(p) ? run.gpus : 0;
+            const auto idle = std::ranges::find_if(
+                idleIn, [&](const PoolNodes &nodes) { return nodes.datacenter == int(d) && nodes.pool == int(p); });
+            const int paid = areJobs ? used : pool.gpus() - (idle == idleIn.end() ? 0 : idle->nodes * pool.gpusPerNode);
             sum.kilowatts += chipKilowatts(*gpu, used, used, utilization);
             const double price = pool.usdPerGpuHour.value_or(gpu->usdPerHour);
             // A rental price includes power; hardware of one's own (price 0) pays for it.
-            sum.usd += price > 0 ? price * used
-                                 : chipKilowatts(*gpu, used, used, utilization) * datacenters[d].usdPerKwh.value_or(0);
+            sum.usd += price > 0 ? price * paid
+                                 : chipKilowatts(*gpu, used, paid, utilization) * datacenters[d].usdPerKwh.value_or(0);
         }
     }
     return sum;
@@ -105,6 +111,15 @@ std::optional<ObjectiveFigures> figuresOf(const Evaluation &evaluation, const Ca
             figures.fill =
                 std::max(figures.fill, stage.capacity > 0 ? double(stage.device) / double(stage.capacity) : 0);
     figures.gpus = metrics.gpusUsed;
+    return figures;
+}
+
+ObjectiveFigures priced(ObjectiveFigures figures, bool keepsIdle)
+{
+    if (keepsIdle) {
+        figures.usdPerHour = figures.clusterUsdPerHour;
+        figures.usdPerMillionTokens = figures.clusterUsdPerMillionTokens;
+    }
     return figures;
 }
 

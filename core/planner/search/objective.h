@@ -16,7 +16,8 @@ struct ObjectiveFigures {
     /// of an iteration
     double seconds = 0;
     double tokensPerSecond = 0;
-    // Of the GPUs that are used: a planner may leave others to somebody else. The plan's metrics count all.
+    // Of the nodes that hold a stage, of jobs of the GPUs on which one ran: a planner may give the others back. The
+    // plan's metrics count all.
     /// egress included
     double usdPerMillionTokens = 0, usdPerHour = 0;
     /// with every GPU of the plan, as its metrics count
@@ -34,6 +35,9 @@ struct ObjectiveFigures {
 
 /// Empty where nothing was simulated. Of a plan with jobs an iteration is all of them.
 [[nodiscard]] std::optional<ObjectiveFigures> figuresOf(const Evaluation &evaluation, const Catalogue &catalogue);
+
+/// The same with every GPU of the cluster paid for where the plan keeps what it leaves idle.
+[[nodiscard]] ObjectiveFigures priced(ObjectiveFigures figures, bool keepsIdle);
 
 /// Throughput: seconds per token; Cost: USD per million tokens; Energy: joules per token; Time: days, seconds per token
 /// where the plan states no training tokens; Gpus: so many, and a part below one that rises with the iteration.

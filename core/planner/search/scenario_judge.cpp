@@ -53,12 +53,25 @@ ScenarioJudge::ScenarioJudge(
     , m_options(options)
     , m_least(*plan, catalogue, options.constraints.datacenters)
 {
-    const auto figures = figuresOf(own, catalogue);
+    const auto figures = pricedOf(own);
     const double left = own.feasible() && figures ? 1 - figures->fill : kMargin;
     m_margin = options.constraints.memoryMargin.value_or(std::clamp(left, 0.0, kMargin));
     m_tokens = double(plan->workload.globalBatch) * plan->workload.sequenceLength;
     if (plan->workload.trainingTokens && m_tokens > 0)
         m_secondsPerDay = *plan->workload.trainingTokens / m_tokens / 86400;
+}
+
+/// What evaluate would tell of the plan as it is written.
+std::optional<ObjectiveFigures> ScenarioJudge::pricedOf(const Evaluation &evaluation) const
+{
+    const auto figures = figuresOf(evaluation, m_catalogue);
+    return figures ? std::optional(priced(*figures, m_options.keepsIdle)) : std::nullopt;
+}
+
+/// Of a plan that uses so many, at least.
+int ScenarioJudge::paidFor(int gpus) const
+{
+    return m_options.keepsIdle ? std::max(gpus, m_least.gpus()) : gpus;
 }
 
 ObjectiveFigures ScenarioJudge::leastFigures(const LeastWork &work) const
@@ -72,7 +85,7 @@ ObjectiveFigures ScenarioJudge::leastFigures(const LeastWork &work) const
         return least;
     }
     least.tokensPerSecond = m_tokens / least.seconds;
-    least.usdPerHour = m_least.usdPerHour(work.gpus) * kRounding;
+    least.usdPerHour = m_least.usdPerHour(paidFor(work.gpus)) * kRounding;
     least.usdPerMillionTokens = least.usdPerHour / 3600 / least.tokensPerSecond * 1e6;
     least.joulesPerToken = m_least.joules(work.gpus, least.seconds, work.computing * kRounding) * kRounding / m_tokens;
     if (m_secondsPerDay > 0)
@@ -118,7 +131,7 @@ std::string ScenarioJudge::surelyBroken(const LeastWork &work, double leastFill)
 {
     ObjectiveFigures figures = leastFigures(work);
     if (!(figures.usdPerHour > 0))
-        figures.usdPerHour = m_least.usdPerHour(work.gpus) * kRounding;
+        figures.usdPerHour = m_least.usdPerHour(paidFor(work.gpus)) * kRounding;
     figures.fill = leastFill * kRounding; // as full as the plan is not fuller
     return broken(figures, nullptr);
 }
@@ -136,8 +149,11 @@ std::optional<CandidateVerdict> ScenarioJudge::judgeExact(
     row.fill = outcome.fill;
     row.gpus = outcome.gpusUsed;
     row.data = outcome.data;
-    if (m_least.isExact()) {
-        row.usdPerHour = m_least.usdPerHour(outcome.gpusUsed);
+    // Of datacenters that may not be used nothing is known here, but what is kept of them is paid for.
+    const bool isPriceKnown = m_least.isExact(paidFor(outcome.gpusUsed))
+        && !(m_options.keepsIdle && !m_options.constraints.datacenters.empty());
+    if (isPriceKnown) {
+        row.usdPerHour = m_least.usdPerHour(paidFor(outcome.gpusUsed));
         row.usdPerMillionTokens = row.usdPerHour / 3600 / row.tokensPerSecond * 1e6;
     }
     const LeastWork work { outcome.seconds, outcome.gpusUsed, computing };
@@ -156,7 +172,7 @@ std::optional<CandidateVerdict> ScenarioJudge::judgeExact(
     }
     if (const std::string why = surelyBroken(work, outcome.fill); !why.empty()) {
         const bool knowsValue =
-            m_options.objective != Objective::Energy && (m_options.objective != Objective::Cost || m_least.isExact());
+            m_options.objective != Objective::Energy && (m_options.objective != Objective::Cost || isPriceKnown);
         row.value = knowsValue ? least : 0;
         ObjectiveFigures known { .seconds = row.seconds, .tokensPerSecond = row.tokensPerSecond };
         known.usdPerHour = row.usdPerHour;
@@ -195,7 +211,7 @@ CandidateVerdict ScenarioJudge::judge(const PlanPtr &plan, std::uint64_t number,
             error.where.empty() ? error.what : error.where + " contradicts other keys of the plan", error.what, 1e300);
     }
     const Evaluation &known = **evaluation;
-    const auto figures = figuresOf(known, m_catalogue);
+    const auto figures = pricedOf(known);
     if (figures) {
         SearchRow &row = verdict.row;
         row.seconds = figures->seconds;
@@ -247,7 +263,7 @@ void ScenarioJudge::judgeInScenarios(
             return;
         }
         auto figures = evaluation && (*evaluation)->feasible() && jobsLeftOut((*evaluation)->metrics).empty()
-            ? figuresOf(**evaluation, m_catalogue)
+            ? pricedOf(**evaluation)
             : std::nullopt;
         if (figures) {
             figures = slowed(*figures, timeFactorOf(scenario, (*evaluation)->metrics));

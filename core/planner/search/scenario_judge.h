@@ -48,6 +48,8 @@ public:
     [[nodiscard]] double margin() const { return m_margin; }
 
 private:
+    [[nodiscard]] std::optional<ObjectiveFigures> pricedOf(const Evaluation &evaluation) const;
+    [[nodiscard]] int paidFor(int gpus) const;
     [[nodiscard]] ObjectiveFigures leastFigures(const LeastWork &work) const;
     [[nodiscard]] std::string broken(const ObjectiveFigures &figures, const Evaluation *evaluation) const;
     void judgeInScenarios(CandidateVerdict &verdict, const PlanPtr &plan, EvaluationWorkspace &workspace,

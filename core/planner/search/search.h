@@ -26,7 +26,7 @@ namespace trainyard {
 enum class Objective : std::uint8_t {
     /// most tokens per second
     Throughput,
-    /// fewest USD per million tokens, of the GPUs that are used, egress included
+    /// fewest USD per million tokens of the plan as it is written (SearchOptions::keepsIdle), egress included
     Cost,
     /// fewest joules per token, of the GPUs that are used
     Energy,
@@ -39,7 +39,7 @@ enum class Objective : std::uint8_t {
 [[nodiscard]] const char *toString(Objective objective);
 
 struct Constraints {
-    /// of the GPUs that are used, egress included
+    /// of the plan as it is written (SearchOptions::keepsIdle), egress included
     std::optional<double> mostUsdPerHour;
     /// likewise: what an iteration may cost
     std::optional<double> mostUsdPerMillionTokens;
@@ -77,6 +77,9 @@ struct SearchOptions {
     /// kept for whoever draws them
     std::size_t mostRows = 20'000;
     bool mayTrainOtherwise = false;
+    /// The plan that is written keeps nodes that it leaves idle, and all money is that of the whole cluster. Else they
+    /// are given back (idle_nodes.h), and money is that of the nodes that hold a stage.
+    bool keepsIdle = false;
 };
 
 enum class RowState : std::uint8_t { Refused, Outdone, Infeasible, OutOfConstraint, Feasible };
@@ -94,7 +97,7 @@ struct SearchRow {
     double missedBy = 0;
     /// an iteration: simulated where feasible or exact, else the least that it may take, or 0
     double seconds = 0;
-    /// where simulated
+    /// where simulated; money as the plan is written (SearchOptions::keepsIdle)
     double usdPerMillionTokens = 0, usdPerHour = 0, joulesPerToken = 0, tokensPerSecond = 0;
     /// The same with every GPU of the cluster paid for, idle ones too, as `evaluate` counts; 0: not known.
     double clusterUsdPerMillionTokens = 0, clusterUsdPerHour = 0;

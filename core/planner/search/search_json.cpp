@@ -36,6 +36,7 @@ Json daysOf(const SearchResult &result, const SearchRow &row)
 
 Json rowJson(const SearchResult &result, const SearchRow &row)
 {
+    const bool keepsIdle = result.asked && result.asked->keepsIdle;
     const bool isTimed = row.seconds > 0 && (row.state != RowState::Outdone || row.isExact);
     const auto timed = [&](double value) { return isTimed ? number(value) : Json(nullptr); };
     // Lanes time a candidate and know no more of it.
@@ -44,8 +45,9 @@ Json rowJson(const SearchResult &result, const SearchRow &row)
         { "shortfall", text(row.shortfall) }, { "value", known(row.value) },
         { "worst_world", text(worstWorld(result, row)) }, { "iteration_time_s", timed(row.seconds) },
         { "tokens_per_s", timed(row.tokensPerSecond) }, { "days_total", daysOf(result, row) },
-        { "usd_per_million_tokens_used", known(row.usdPerMillionTokens) },
-        { "usd_per_hour_used", known(row.usdPerHour) },
+        { "usd_per_million_tokens", known(row.usdPerMillionTokens) }, { "usd_per_hour", known(row.usdPerHour) },
+        { "usd_per_million_tokens_used", keepsIdle ? Json(nullptr) : known(row.usdPerMillionTokens) },
+        { "usd_per_hour_used", keepsIdle ? Json(nullptr) : known(row.usdPerHour) },
         { "usd_per_million_tokens_cluster", known(row.clusterUsdPerMillionTokens) },
         { "usd_per_hour_cluster", known(row.clusterUsdPerHour) }, { "joules_per_token", known(row.joulesPerToken) },
         { "memory_fill", row.fill > 0 ? number(row.fill) : Json(nullptr) }, { "gpus_used", row.gpus },

@@ -93,10 +93,12 @@ public:
             text += m_namesWorld
                 ? "The first figure is that of the world where it is worst; all others are of the plan's own world.\n"
                 : "The first figure is the mean of all worlds by weight; all others are of the plan's own world.\n";
-        text += m_hasIdle
-            ? "Money per hour and per 1M tokens is that of the GPUs that a plan uses, with egress; then of all GPUs of "
-              "the cluster, as evaluate counts.\n"
-            : "Money is that of the GPUs that a plan uses, with egress.\n";
+        text += m_result.asked && m_result.asked->keepsIdle
+            ? "Money is that of the whole cluster, idle GPUs too, as evaluate counts: the plan is written with them.\n"
+            : m_hasIdle
+            ? "Money per hour and per 1M tokens is that of the plan without its idle nodes, as it is written; then of "
+              "all GPUs of the cluster, which --keep-idle keeps.\n"
+            : "Money is that of the plan's cluster, with egress, as evaluate counts.\n";
         return text;
     }
 

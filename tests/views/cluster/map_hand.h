@@ -3,6 +3,7 @@
 // A cluster map with a plan in it, and verbs for what a hand does to it: real mouse and key events, and what the map
 // says of them.
 
+#include "tests/support/told.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/cluster_map.h"
 #include "views/cluster/map_selection.h"
@@ -21,8 +22,8 @@ struct Hand {
         : plan(std::make_shared<const Plan>(start))
     {
         map.resize(size);
-        map.setPlan(plan);
-        map.setEvaluation(dealt(plan, 11.84));
+        map.setShown(shownOf(plan));
+        map.setShown(test::told(plan, dealt(plan, 11.84)));
         map.show();
         (void)QTest::qWaitForWindowExposed(&map);
         QObject::connect(&map, &ClusterMap::editPreviewed, &map, [this](const PlanPtr &next, const QString &text) {

@@ -195,7 +195,7 @@ private slots:
         hand.moveTo(hand.on(Iowa));
         QImage before(hand.map.size(), QImage::Format_ARGB32_Premultiplied), after = before;
         hand.map.render(&before);
-        hand.map.setEvaluation(dealt(hand.previews[0], 11.31));
+        hand.map.setShown(test::previewed(dealt(hand.previews[0], 11.31), hand.plan));
         hand.map.render(&after);
         QVERIFY(before != after);
         QCOMPARE(hand.map.scene().islands[Oregon].gpus, 192); // the committed plan stays what it was
@@ -204,11 +204,11 @@ private slots:
     void aCommittedPlanIsTakenOverWithoutAnotherPreview()
     {
         Hand hand(threeRegions());
-        QObject::connect(
-            &hand.map, &ClusterMap::editCommitted, &hand.map, [&](const PlanPtr &next) { hand.map.setPlan(next); });
+        QObject::connect(&hand.map, &ClusterMap::editCommitted, &hand.map,
+            [&](const PlanPtr &next) { hand.map.setShown(shownOf(next)); });
         hand.press(hand.node(Oregon, 3));
         hand.moveTo(hand.on(Iowa));
-        hand.map.setEvaluation(dealt(hand.previews[0], 11.31));
+        hand.map.setShown(test::previewed(dealt(hand.previews[0], 11.31), hand.plan));
         hand.release();
         QCOMPARE(hand.map.scene().islands[Iowa].gpus, 200);
         QVERIFY(hand.map.scene().islands[Iowa].subtitle.contains(QStringLiteral("stages 5–8")));
@@ -226,7 +226,7 @@ private slots:
         QCOMPARE(hand.previews.size(), std::size_t(1));
         Plan other = *hand.plan; // the same cluster, another strategy
         other.parallelism.zeroStage = other.parallelism.zeroStage == 2 ? 1 : 2;
-        hand.map.setPlan(std::make_shared<const Plan>(other));
+        hand.map.setShown(shownOf(std::make_shared<const Plan>(other)));
         QVERIFY(!hand.map.isDragging());
         QCOMPARE(hand.cancels, 1);
         hand.map.clearSelection();
@@ -243,7 +243,7 @@ private slots:
         hand.release();
         Plan other = *hand.plan;
         other.workload.globalBatch *= 2;
-        hand.map.setPlan(std::make_shared<const Plan>(other));
+        hand.map.setShown(shownOf(std::make_shared<const Plan>(other)));
         QVERIFY(!hand.map.findChild<AmountPopup *>()->isVisible());
         QVERIFY(!hand.map.isDragging());
         QVERIFY(hand.commits.empty());
@@ -402,4 +402,5 @@ private slots:
 };
 
 TRAINYARD_TEST(ClusterMapTest)
+#include "tests/support/told.h"
 #include "tst_cluster_map.moc"

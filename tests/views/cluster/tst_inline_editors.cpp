@@ -43,7 +43,8 @@ struct Desk : Hand {
         : Hand(start, size)
     {
         map.activateWindow();
-        QObject::connect(&map, &ClusterMap::editCommitted, &map, [this](const PlanPtr &next) { map.setPlan(next); });
+        QObject::connect(
+            &map, &ClusterMap::editCommitted, &map, [this](const PlanPtr &next) { map.setShown(shownOf(next)); });
     }
     void openLink(int index)
     {
@@ -158,7 +159,7 @@ private slots:
         type(named<QDoubleSpinBox>(desk.map.editor(), "Round trip"), QStringLiteral("61"));
         Plan other = *desk.plan;
         other.workload.globalBatch = 77;
-        desk.map.setPlan(std::make_shared<const Plan>(other));
+        desk.map.setShown(shownOf(std::make_shared<const Plan>(other)));
         QVERIFY(!desk.map.editor());
         QVERIFY(desk.commits.empty());
         QCOMPARE(desk.cancels, 1);

@@ -58,8 +58,8 @@ private slots:
         const EvaluationPtr evaluation = test::jobEvaluation();
         ClusterMap map;
         map.resize(700, 400);
-        map.setPlan(evaluation->plan);
-        map.setEvaluation(evaluation);
+        map.setShown(shownOf(evaluation->plan));
+        map.setShown(test::told(evaluation->plan, evaluation));
         map.show();
         QVERIFY(QTest::qWaitForWindowExposed(&map));
         QSignalSpy pins(&map, &ClusterMap::pinRequested);
@@ -111,4 +111,5 @@ private slots:
 };
 
 TRAINYARD_TEST(MapJobsTest)
+#include "tests/support/told.h"
 #include "tst_map_jobs.moc"

@@ -115,7 +115,7 @@ private slots:
     {
         const Plan plan = manyRegions(6);
         Hand hand(plan, { 980, 300 });
-        hand.map.setEvaluation(neighboursTalk(hand.plan));
+        hand.map.setShown(test::told(hand.plan, neighboursTalk(hand.plan)));
         const int direct =
             hand.plan->cluster.linkBetween(plan.cluster.datacenters[0].id, plan.cluster.datacenters[4].id);
         const auto visible = [&] { return hand.map.mapLayout().links[std::size_t(direct)].visible; };
@@ -141,7 +141,7 @@ private slots:
     void tabReachesALinkThatCarriesNothing()
     {
         Hand hand(manyRegions(3), { 980, 300 });
-        hand.map.setEvaluation(neighboursTalk(hand.plan));
+        hand.map.setShown(test::told(hand.plan, neighboursTalk(hand.plan)));
         hand.map.setFocus();
         for (int i = 0; i < 12
              && !hand.map.accessibleDescription().startsWith(QStringLiteral("Link Region number 1 – Region number 3"));
@@ -199,4 +199,5 @@ private slots:
 };
 
 TRAINYARD_TEST(MapLinksTest)
+#include "tests/support/told.h"
 #include "tst_map_links.moc"

@@ -106,7 +106,7 @@ private slots:
         const auto before = hand.map.mapLayout().islands;
         auto next = std::make_shared<Evaluation>(*dealt(hand.plan, 9.5, 8));
         next->metrics.wanLinks[0].utilization = 1;
-        hand.map.setEvaluation(next);
+        hand.map.setShown(test::told(hand.plan, next));
         for (std::size_t i = 0; i < before.size(); ++i)
             QCOMPARE(hand.map.mapLayout().islands[i].frame, before[i].frame);
     }
@@ -118,7 +118,7 @@ private slots:
         QCOMPARE(hand.map.selection(), (MapSelection { { MapItem::Kind::Island, Virginia } }));
         Plan next = *hand.plan;
         next.cluster.datacenters.erase(next.cluster.datacenters.begin()); // Oregon
-        hand.map.setPlan(std::make_shared<const Plan>(next));
+        hand.map.setShown(shownOf(std::make_shared<const Plan>(next)));
         QCOMPARE(hand.map.selection(), (MapSelection { { MapItem::Kind::Island, Virginia - 1 } }));
     }
 };

@@ -36,11 +36,11 @@ private slots:
         ClusterMap map;
         map.resize(900, 290);
         const auto plan = std::make_shared<const Plan>(threeRegions());
-        map.setPlan(plan);
-        map.setEvaluation(dealt(plan, 11.84, 16));
+        map.setShown(shownOf(plan));
+        map.setShown(test::told(plan, dealt(plan, 11.84, 16)));
         map.show();
         QObject::connect(&map, &ClusterMap::editPreviewed, &map,
-            [&](const PlanPtr &next) { map.setEvaluation(dealt(next, 11.31, 16)); });
+            [&](const PlanPtr &next) { map.setShown(test::previewed(dealt(next, 11.31, 16), plan)); });
         const QPoint node = nodeRect(map.mapLayout(), 0, 0, 9).center().toPoint(),
                      there = map.mapLayout().islands[1].frame.center().toPoint();
         QTest::mousePress(&map, Qt::LeftButton, {}, node);
@@ -61,4 +61,5 @@ private slots:
 };
 
 TRAINYARD_TEST(MapPicturesTest)
+#include "tests/support/told.h"
 #include "tst_map_pictures.moc"

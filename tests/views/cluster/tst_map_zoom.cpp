@@ -106,8 +106,8 @@ private slots:
     {
         QFETCH(int, notches);
         Hand hand(threeRegions(6), { 1100, 420 });
-        QObject::connect(
-            &hand.map, &ClusterMap::editCommitted, &hand.map, [&](const PlanPtr &next) { hand.map.setPlan(next); });
+        QObject::connect(&hand.map, &ClusterMap::editCommitted, &hand.map,
+            [&](const PlanPtr &next) { hand.map.setShown(shownOf(next)); });
         if (notches)
             hand.wheel(hand.frame(Iowa).center().toPoint(), notches, Qt::ControlModifier);
         const QPoint grab(40, 9);

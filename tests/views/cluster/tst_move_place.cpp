@@ -39,8 +39,8 @@ struct Hand {
 
     void show(const PlanPtr &next)
     {
-        map.setPlan(next);
-        map.setEvaluation(dealt(next, 11.84));
+        map.setShown(shownOf(next));
+        map.setShown(test::told(next, dealt(next, 11.84)));
     }
     [[nodiscard]] QRectF frame(int island) const { return map.mapLayout().islands[std::size_t(island)].frame; }
     void drag(int island, QPoint by, Qt::KeyboardModifiers modifiers = {})
@@ -184,4 +184,5 @@ private slots:
 };
 
 TRAINYARD_TEST(MovePlaceTest)
+#include "tests/support/told.h"
 #include "tst_move_place.moc"

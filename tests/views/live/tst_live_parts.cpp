@@ -116,10 +116,12 @@ private slots:
         p.connectTo();
         p.set(State::Live);
         QTest::mouseClick(p.page.strip->pause, Qt::LeftButton);
-        QCOMPARE(p.live.sources().front().status.state, State::Paused);
+        QVERIFY(p.live.isHeld());
+        QCOMPARE(p.live.sources().front().status.state, State::Live); // it goes on, and is recorded
         QCOMPARE(p.page.strip->pause->text(), QStringLiteral("Resume"));
         QTest::mouseClick(p.page.strip->pause, Qt::LeftButton);
-        QCOMPARE(p.live.sources().front().status.state, State::Live);
+        QVERIFY(!p.live.isHeld());
+        QCOMPARE(p.page.strip->pause->text(), QStringLiteral("Pause"));
         QTest::mouseClick(p.page.strip->disconnectAll, Qt::LeftButton);
         QVERIFY(!p.live.isLive());
     }

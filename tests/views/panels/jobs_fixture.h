@@ -5,6 +5,7 @@
 #include "core/evaluation/advice/evaluate.h"
 #include "models/job_list_model.h"
 #include "models/plan_document.h"
+#include "tests/support/told.h"
 #include "views/panels/job_list.h"
 #include "views/panels/jobs_panel.h"
 #include "views/theme/theme.h"
@@ -84,7 +85,7 @@ protected:
     {
         auto answer = evaluate(m_document->shownPlan(), builtinCatalogue(), m_workspace);
         QVERIFY2(answer, answer ? "" : answer.error().front().what.c_str());
-        m_panel->setEvaluation(*answer);
+        m_panel->setShown(test::told(m_document->plan(), *answer));
     }
     void start(Plan of)
     {
@@ -93,12 +94,13 @@ protected:
         m_window = std::make_unique<QWidget>();
         m_panel = new JobsPanel(builtinCatalogue(), m_window.get());
         PlanDocument *document = m_document.get();
-        QObject::connect(document, &PlanDocument::planChanged, m_panel, &JobsPanel::setPlan);
+        QObject::connect(document, &PlanDocument::planChanged, m_panel,
+            [panel = m_panel](const PlanPtr &plan) { panel->setShown(shownOf(plan)); });
         QObject::connect(m_panel, &JobsPanel::editCommitted, document,
             [document](const PlanPtr &next, const QString &text) { document->apply(next, text); });
         m_window->resize(1000, 700);
         m_panel->setGeometry(580, 0, 420, 700);
-        m_panel->setPlan(m_document->plan());
+        m_panel->setShown(shownOf(m_document->plan()));
         m_window->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
         evaluateNow();

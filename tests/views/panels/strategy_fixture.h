@@ -32,13 +32,14 @@ protected:
         m_document = std::make_unique<PlanDocument>(handmade::shared(std::move(plan)), m_state.path());
         m_panel = std::make_unique<StrategyPanel>(builtinCatalogue());
         PlanDocument *document = m_document.get();
-        QObject::connect(document, &PlanDocument::planChanged, m_panel.get(), &StrategyPanel::setPlan);
+        QObject::connect(document, &PlanDocument::planChanged, m_panel.get(),
+            [panel = m_panel.get()](const PlanPtr &plan) { panel->setShown(shownOf(plan)); });
         QObject::connect(m_panel.get(), &StrategyPanel::editCommitted, document,
             [document](const PlanPtr &next, const QString &text) { document->apply(next, text); });
         QObject::connect(m_panel.get(), &StrategyPanel::editStepped, document,
             [document](const PlanPtr &next, const QString &key) { document->apply(next, {}, key); });
         m_panel->resize(420, 900);
-        m_panel->setPlan(m_document->plan());
+        m_panel->setShown(shownOf(m_document->plan()));
         m_panel->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
     }

@@ -71,7 +71,7 @@ private slots:
     {
         const PlanPtr plan = handmade::shared(handmade::plan());
         DatacenterPanel panel;
-        panel.setPlan(plan);
+        panel.setShown(shownOf(plan));
         panel.setSelection(selection(plan));
         panel.resize(440, 500);
         panel.show();
@@ -102,7 +102,7 @@ private slots:
         std::swap(made->options[0].isCurrent, made->options[2].isCurrent);
         made->current = 2;
         DatacenterPanel panel;
-        panel.setPlan(plan);
+        panel.setShown(shownOf(plan));
         panel.setSelection(made);
         panel.show();
         const auto rows = panel.findChildren<DatacenterRow *>();
@@ -120,7 +120,7 @@ private slots:
         const PlanPtr plan = handmade::shared(handmade::plan());
         const auto made = selection(plan);
         DatacenterPanel panel;
-        panel.setPlan(plan);
+        panel.setShown(shownOf(plan));
         panel.setSelection(made);
         panel.resize(440, 500);
         panel.show();
@@ -135,12 +135,12 @@ private slots:
     {
         const PlanPtr plan = handmade::shared(handmade::plan()), tried = handmade::shared(handmade::plan());
         DatacenterPanel panel;
-        panel.setPlan(plan);
+        panel.setShown(shownOf(plan));
         panel.setSelection(selection(tried));
         panel.show();
         auto *button = panel.findChildren<DatacenterRow *>()[1]->applyButton();
         QVERIFY(button->isVisible() && !button->isEnabled());
-        panel.setPlan(tried);
+        panel.setShown(shownOf(tried));
         QVERIFY(button->isEnabled());
     }
 

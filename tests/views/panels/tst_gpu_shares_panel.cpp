@@ -40,8 +40,9 @@ class GpuSharesPanelTest : public QObject {
         PlanDocument *document = m_document.get();
         GpuSharesPanel *panel = m_panel.get();
         const auto show = [this, document, panel] {
-            panel->setPlan(document->plan());
-            panel->setEvaluation(*evaluate(document->shownPlan(), builtinCatalogue(), m_workspace));
+            panel->setShown(shownOf(document->plan()));
+            panel->setShown(
+                test::told(document->plan(), *evaluate(document->shownPlan(), builtinCatalogue(), m_workspace)));
         };
         connect(document, &PlanDocument::shownPlanChanged, panel, show);
         connect(panel, &GpuSharesPanel::editCommitted, document,
@@ -304,4 +305,5 @@ private slots:
 };
 
 TRAINYARD_TEST(GpuSharesPanelTest)
+#include "tests/support/told.h"
 #include "tst_gpu_shares_panel.moc"

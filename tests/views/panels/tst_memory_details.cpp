@@ -81,8 +81,8 @@ private slots:
     {
         m_panel = std::make_unique<MemoryDetails>();
         m_panel->resize(420, 700);
-        m_panel->setPlan(m_plan);
-        m_panel->setEvaluation(m_evaluation);
+        m_panel->setShown(shownOf(m_plan));
+        m_panel->setShown(test::told(m_plan, m_evaluation));
         m_panel->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
     }
@@ -157,7 +157,7 @@ private slots:
         QVERIFY(!m_panel->findChild<FactTable *>()->isVisible());
         Evaluation evaluation = *m_evaluation;
         evaluation.metrics.offload = handmade::offload();
-        m_panel->setEvaluation(handmade::shared(evaluation));
+        m_panel->setShown(test::told(m_plan, handmade::shared(evaluation)));
         for (const char *what : { "24.0 GB", "12 GB/s", "−40.0 %", "250 ms", "3.2 years", "$360" })
             QVERIFY2(says(QString::fromUtf8(what)), what);
     }
@@ -173,4 +173,5 @@ private slots:
 };
 
 TRAINYARD_TEST(MemoryDetailsTest)
+#include "tests/support/told.h"
 #include "tst_memory_details.moc"

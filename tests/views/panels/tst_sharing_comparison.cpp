@@ -69,8 +69,8 @@ class SharingComparisonTest : public QObject {
         {
             Evaluation evaluation = handmade::evaluation(10);
             evaluation.plan = plan;
-            comparison.setPlan(plan);
-            comparison.setEvaluation(handmade::shared(evaluation));
+            comparison.setShown(shownOf(plan));
+            comparison.setShown(test::told(plan, handmade::shared(evaluation)));
             comparison.resize(430, 700);
             comparison.show();
             (void)QTest::qWaitForWindowExposed(&comparison);
@@ -142,9 +142,9 @@ private slots:
         QCOMPARE(s.committed.count(), 1);
         QCOMPARE(s.committed[0][0].value<PlanPtr>(), even->result().of.plan);
         QCOMPARE(s.committed[0][1].toString(), QStringLiteral("Share as Even does"));
-        s.comparison.setPlan(even->result().of.plan);
+        s.comparison.setShown(shownOf(even->result().of.plan));
         QVERIFY(!even->useButton()->isEnabled()); // it was made of the plan before
-        s.comparison.setPlan(s.plan);
+        s.comparison.setShown(shownOf(s.plan));
         QVERIFY(even->useButton()->isEnabled());
     }
 
@@ -162,4 +162,5 @@ private slots:
 };
 
 TRAINYARD_TEST(SharingComparisonTest)
+#include "tests/support/told.h"
 #include "tst_sharing_comparison.moc"

@@ -318,7 +318,7 @@ private slots:
         fill.accepted = 30;
         fill.rejected = 10;
         e.metrics.bubbleFill = fill;
-        m_panel->setEvaluation(handmade::shared(e));
+        m_panel->setShown(test::told(m_document->plan(), handmade::shared(e)));
         TextLine *served = nullptr;
         for (TextLine *line : m_panel->findChildren<TextLine *>())
             if (line->text().contains("30 of 40 requests per iteration accepted, 10 rejected"))
@@ -346,4 +346,5 @@ private slots:
 };
 
 TRAINYARD_TEST(StrategiesAcrossTest)
+#include "tests/support/told.h"
 #include "tst_strategies_across.moc"

@@ -120,7 +120,7 @@ private slots:
     void autoTellsWhatItCameTo()
     {
         choose("dispatch", QStringLiteral("traffic-aware"));
-        m_panel->setEvaluation(handmade::shared(evaluated(m_document->plan())));
+        m_panel->setShown(test::told(m_document->plan(), handmade::shared(evaluated(m_document->plan()))));
         QVERIFY2(m_panel->row("dispatch")->list()->currentText().contains(QStringLiteral("(sliced)")),
             qPrintable(m_panel->row("dispatch")->list()->currentText()));
         QVERIFY2(m_panel->row("overlap_chunks")->list()->currentText().contains(QStringLiteral("4, 1")),
@@ -129,7 +129,7 @@ private slots:
 
     void theExchangeIsToldBelowItsSwitches()
     {
-        m_panel->setEvaluation(handmade::shared(evaluated(m_document->plan())));
+        m_panel->setShown(test::told(m_document->plan(), handmade::shared(evaluated(m_document->plan()))));
         const TextLine *facts = line("expertFacts", *m_panel);
         QVERIFY(facts && facts->isVisibleTo(m_panel.get()));
         for (const char *what :
@@ -153,12 +153,12 @@ private slots:
     void whyAndTheStripTellHowMuchIsExposed()
     {
         WhyPanel why;
-        why.setEvaluation(handmade::shared(handmade::evaluation()));
+        why.setShown(test::told(m_document->plan(), handmade::shared(handmade::evaluation())));
         const TextLine *exchange = line("expertExchange", why);
         QVERIFY(exchange && exchange->isHidden());
         Evaluation evaluation = evaluated(m_document->plan());
         evaluation.metrics.breakdown = Breakdown { .compute = 9, .bubble = 1, .expertParallel = 2.5 };
-        why.setEvaluation(handmade::shared(evaluation));
+        why.setShown(test::told(m_document->plan(), handmade::shared(evaluation)));
         QCOMPARE(exchange->text(), QStringLiteral("Tokens to experts: 750 µs of 3.00 ms per layer exposed."));
         const BreakdownBar *bar = why.findChild<BreakdownBar *>();
         const auto part = std::ranges::find(bar->parts(), QStringLiteral("expert parallel"), &BreakdownBar::Part::name);
@@ -173,4 +173,5 @@ private slots:
 };
 
 TRAINYARD_TEST(StrategiesExpertsTest)
+#include "tests/support/told.h"
 #include "tst_strategies_experts.moc"

@@ -132,7 +132,7 @@ private slots:
         Evaluation evaluation = handmade::evaluation();
         evaluation.plan = m_document->plan();
         evaluation.metrics.offload = offloading().offload;
-        m_panel->setEvaluation(handmade::shared(evaluation));
+        m_panel->setShown(test::told(m_document->plan(), handmade::shared(evaluation)));
         QVERIFY(words()->isVisibleTo(m_panel.get()));
         for (const char *what : { "24.0 GB leave", "12 GB/s", "40.0 % lower", "waits 250 ms", "3.2 years", "$360" })
             QVERIFY2(words()->text().contains(QString::fromUtf8(what)), qPrintable(words()->text()));
@@ -261,4 +261,5 @@ private slots:
 };
 
 TRAINYARD_TEST(StrategiesMemoryTest)
+#include "tests/support/told.h"
 #include "tst_strategies_memory.moc"

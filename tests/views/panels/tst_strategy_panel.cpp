@@ -26,7 +26,7 @@ private:
     std::unique_ptr<StrategyPanel> panel() const
     {
         auto made = std::make_unique<StrategyPanel>(builtinCatalogue());
-        made->setPlan(m_plan);
+        made->setShown(shownOf(m_plan));
         made->resize(420, 640);
         made->show();
         return made;
@@ -176,7 +176,7 @@ private slots:
         ideal.stack.name = "ideal";
         const PlanPtr plan = handmade::shared(ideal);
         const auto p = panel();
-        p->setPlan(plan);
+        p->setShown(shownOf(plan));
         auto table = std::make_shared<EffectTable>();
         table->plan = plan;
         table->iterationTime = 10;
@@ -208,7 +208,7 @@ private slots:
         pinned.parallelism.data = 4;
         const PlanPtr plan = handmade::shared(pinned);
         const auto p = panel();
-        p->setPlan(plan);
+        p->setShown(shownOf(plan));
         auto table = std::make_shared<EffectTable>();
         table->plan = plan;
         table->iterationTime = 10;
@@ -281,7 +281,7 @@ private slots:
         alone.cluster.datacenters.pop_back();
         alone.cluster.wanLinks.clear();
         const auto p = panel();
-        p->setPlan(handmade::shared(alone));
+        p->setShown(shownOf(handmade::shared(alone)));
         EffectCombo *connections = p->row("tcp_connections")->list();
         QVERIFY(!connections->isEnabled());
         QCOMPARE(connections->toolTip(), QStringLiteral("The cluster has no WAN link."));
@@ -296,7 +296,7 @@ private slots:
         const auto p = panel();
         Evaluation e = handmade::evaluation();
         e.plan = m_plan;
-        p->setEvaluation(handmade::shared(e));
+        p->setShown(test::told(m_plan, handmade::shared(e)));
         QCOMPARE(p->row("data")->list()->currentText(), QStringLiteral("auto (4)"));
         QCOMPARE(p->row("tcp_connections")->list()->currentText(), QStringLiteral("auto (16)"));
     }
@@ -305,7 +305,7 @@ private slots:
     {
         const auto p = panel();
         Evaluation e = handmade::evaluation();
-        p->setEvaluation(handmade::shared(e)); // of another plan value
+        p->setShown(test::told(m_plan, handmade::shared(e))); // of another plan value
         QCOMPARE(p->row("data")->list()->currentText(), QStringLiteral("auto"));
     }
 
@@ -351,4 +351,5 @@ private slots:
 };
 
 TRAINYARD_TEST(StrategyPanelTest)
+#include "tests/support/told.h"
 #include "tst_strategy_panel.moc"

@@ -54,7 +54,7 @@ private slots:
     void theBarListsWhatIsNotZeroAndAddsUp()
     {
         WhyPanel panel;
-        panel.setEvaluation(handmade::shared(handmade::evaluation(10)));
+        panel.setShown(shownOf(handmade::shared(handmade::evaluation(10))));
         const auto *bar = panel.findChild<BreakdownBar *>();
         QCOMPARE(bar->parts().size(), std::size_t(3));
         double sum = 0;
@@ -76,7 +76,7 @@ private slots:
         retired.usdPerHour = -39.7;
         effects->retired = { retired };
         WhyPanel panel;
-        panel.setPlan(plan);
+        panel.setShown(shownOf(plan));
         panel.setEffects(effects);
         panel.resize(400, 500);
         panel.show();
@@ -102,7 +102,7 @@ private slots:
         const PlanPtr plan = handmade::shared(handmade::plan());
         const auto effects = table(plan);
         WhyPanel panel;
-        panel.setPlan(plan);
+        panel.setShown(shownOf(plan));
         panel.setEffects(effects);
         panel.resize(400, 400);
         panel.show();
@@ -122,7 +122,7 @@ private slots:
         const auto effects = table(plan), later = table(plan);
         std::swap(later->parts[0], later->parts[1]);
         WhyPanel panel;
-        panel.setPlan(plan);
+        panel.setShown(shownOf(plan));
         panel.setEffects(effects);
         panel.resize(400, 400);
         panel.show();
@@ -171,7 +171,7 @@ private slots:
     {
         const PlanPtr plan = handmade::shared(handmade::plan());
         WhyPanel panel;
-        panel.setPlan(plan);
+        panel.setShown(shownOf(plan));
         panel.setEffects(table(plan));
         panel.resize(400, 400);
         panel.show();
@@ -193,7 +193,7 @@ private slots:
             .overhead = 1,
             .dataParallelInSpans = 1 };
         WhyPanel panel;
-        panel.setEvaluation(handmade::shared(e));
+        panel.setShown(shownOf(handmade::shared(e)));
         const auto *bar = panel.findChild<BreakdownBar *>();
         QStringList inSpans, names;
         for (const BreakdownBar::Part &part : bar->parts()) {
@@ -211,8 +211,8 @@ private slots:
     {
         const PlanPtr plan = handmade::shared(handmade::plan());
         WhyPanel panel;
-        panel.setPlan(plan);
-        panel.setEvaluation(handmade::shared(handmade::evaluation(10)));
+        panel.setShown(shownOf(plan));
+        panel.setShown(test::told(plan, handmade::shared(handmade::evaluation(10))));
         panel.setEffects(table(plan));
         QVERIFY2(panel.toTsv().contains("compute\t6\t"), qPrintable(panel.toTsv()));
         QVERIFY2(panel.toTsv().contains("+10 Gbps Oregon–Iowa\t−4.2 %\t"), qPrintable(panel.toTsv()));
@@ -222,9 +222,9 @@ private slots:
     {
         const PlanPtr plan = handmade::shared(handmade::plan());
         WhyPanel panel;
-        panel.setPlan(plan);
+        panel.setShown(shownOf(plan));
         panel.setEffects(table(plan));
-        panel.setPlan(handmade::shared(handmade::plan()));
+        panel.setShown(shownOf(handmade::shared(handmade::plan())));
         QVERIFY(!panel.findChild<PartRow *>()->isEnabled());
     }
 
@@ -241,7 +241,7 @@ private slots:
     void noProblemsTellsHowFarToTrustTheNumbers()
     {
         ProblemsPanel panel;
-        panel.setEvaluation(handmade::shared(handmade::evaluation()));
+        panel.setShown(shownOf(handmade::shared(handmade::evaluation())));
         QStringList texts;
         for (const TextLine *line : panel.findChildren<TextLine *>())
             texts << line->text();
@@ -255,7 +255,7 @@ private slots:
         e.problems = { { Severity::Note, "8 GPUs idle.", {}, {} },
             { Severity::Blocking, "Stage 1 does not fit.", {}, { { "Recompute all", fixed } } } };
         ProblemsPanel panel;
-        panel.setEvaluation(handmade::shared(e));
+        panel.setShown(shownOf(handmade::shared(e)));
         panel.resize(400, 300);
         panel.show();
         QCOMPARE(panel.findChildren<SeverityMark *>().first()->accessibleName(), QStringLiteral("Blocks the plan"));
@@ -276,8 +276,8 @@ private slots:
         e.plan = plan;
         e.problems = { { Severity::Warning, "32 GPUs idle", {}, { { "Add a link", handmade::shared(linked) } } } };
         ProblemsPanel panel;
-        panel.setPlan(plan);
-        panel.setEvaluation(handmade::shared(e));
+        panel.setShown(shownOf(plan));
+        panel.setShown(test::told(plan, handmade::shared(e)));
         panel.resize(500, 300);
         panel.show();
         const auto shows = [&](const QString &text) {
@@ -316,8 +316,8 @@ private slots:
         e.plan = plan;
         e.problems = { { Severity::Warning, "384 GPUs in 20 datacenters idle", {}, {} } };
         ProblemsPanel panel;
-        panel.setPlan(plan);
-        panel.setEvaluation(handmade::shared(e));
+        panel.setShown(shownOf(plan));
+        panel.setShown(test::told(plan, handmade::shared(e)));
         QVERIFY(!panel.findChild<HoverButton *>());
         auto effects = table(plan);
         effects->problems = e.problems;
@@ -336,7 +336,7 @@ private slots:
         e.problems = { { Severity::Blocking, "Stage 1 does not fit.", {},
             { { "Recompute all", handmade::shared(handmade::plan()) } } } };
         ProblemsPanel panel;
-        panel.setEvaluation(handmade::shared(e));
+        panel.setShown(shownOf(handmade::shared(e)));
         panel.resize(400, 300);
         panel.show();
         auto *button = panel.findChild<HoverButton *>();
@@ -344,7 +344,7 @@ private slots:
         QEnterEvent enter(QPointF(2, 2), QPointF(2, 2), QPointF(2, 2));
         QApplication::sendEvent(button, &enter);
         QCOMPARE(previewed.count(), 1);
-        panel.setEvaluation(handmade::shared(handmade::evaluation())); // the previewed plan has no problem
+        panel.setShown(test::previewed(handmade::shared(handmade::evaluation()), e.plan)); // without a problem
         QVERIFY(button->isVisible());
         QEvent leave(QEvent::Leave);
         QApplication::sendEvent(button, &leave);
@@ -361,12 +361,12 @@ private slots:
         e.plan = before;
         e.problems = { { Severity::Blocking, "Stage 1 does not fit.", {}, { { "Recompute all", fixed } } } };
         ProblemsPanel panel;
-        panel.setPlan(before);
-        panel.setEvaluation(handmade::shared(e));
+        panel.setShown(shownOf(before));
+        panel.setShown(test::told(before, handmade::shared(e)));
         panel.resize(400, 300);
         panel.show();
         QVERIFY(panel.findChild<HoverButton *>()->isEnabled());
-        panel.setPlan(after);
+        panel.setShown(shownOf(after));
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
         auto *button = panel.findChild<HoverButton *>();
         QVERIFY(!button->isEnabled());
@@ -376,7 +376,7 @@ private slots:
         QTest::mouseClick(button, Qt::LeftButton);
         QCOMPARE(previewed.count() + committed.count(), 0);
         e.plan = after;
-        panel.setEvaluation(handmade::shared(e));
+        panel.setShown(test::told(after, handmade::shared(e)));
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
         QVERIFY(panel.findChild<HoverButton *>()->isEnabled());
     }
@@ -384,7 +384,9 @@ private slots:
     void errorsAreShownAsProblems()
     {
         ProblemsPanel panel;
-        panel.setErrors({ { ErrorCode::UnknownName, "workload.model", "there is no model llama-9", "llama-3-70b" } });
+        Shown failed;
+        failed.errors = { { ErrorCode::UnknownName, "workload.model", "there is no model llama-9", "llama-3-70b" } };
+        panel.setShown(failed);
         bool found = false;
         for (const TextLine *line : panel.findChildren<TextLine *>())
             found = found || line->text().contains("llama-9");
@@ -394,7 +396,7 @@ private slots:
     void memoryDetailsFollowTheChosenStage()
     {
         MemoryDetails panel;
-        panel.setEvaluation(handmade::shared(handmade::evaluation()));
+        panel.setShown(shownOf(handmade::shared(handmade::evaluation())));
         const auto *parts = panel.findChild<MemoryParts *>();
         QVERIFY2(parts->accessibleName().contains("in use, of 80.0 GB 71.0 GB"), qPrintable(parts->accessibleName()));
         auto *stages = panel.findChild<QComboBox *>();
@@ -405,4 +407,5 @@ private slots:
 };
 
 TRAINYARD_TEST(WhyAndProblemsTest)
+#include "tests/support/told.h"
 #include "tst_why_and_problems.moc"

@@ -37,7 +37,7 @@ private slots:
     void init()
     {
         m_editor = std::make_unique<WorkloadEditor>(builtinCatalogue());
-        m_editor->setPlan(m_plan);
+        m_editor->setShown(shownOf(m_plan));
         m_editor->show();
         m_committed = std::make_unique<QSignalSpy>(m_editor.get(), &WorkloadEditor::editCommitted);
     }
@@ -66,7 +66,7 @@ private slots:
         QCOMPARE(micro->text(), QStringLiteral("1 sequence"));
         Plan one = *m_plan;
         one.workload.globalBatch = 1;
-        m_editor->setPlan(std::make_shared<const Plan>(one));
+        m_editor->setShown(shownOf(std::make_shared<const Plan>(one)));
         QCOMPARE(field<QSpinBox>("Global batch")->text(), QStringLiteral("1 sequence"));
         QVERIFY(field<QComboBox>("Precision")->findText("BF16") >= 0);
         QVERIFY(field<QComboBox>("Optimizer")->findText("8-bit Adam") >= 0);
@@ -142,7 +142,7 @@ private slots:
         Q_EMIT field<QComboBox>("Precision")->activated(1);
         Q_EMIT field<QComboBox>("Optimizer")->activated(1);
         QCOMPARE(committed.count(), 0);
-        m_editor->setPlan(m_plan);
+        m_editor->setShown(shownOf(m_plan));
         QVERIFY(m_editor->isEnabled());
     }
 

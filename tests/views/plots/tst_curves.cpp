@@ -32,7 +32,7 @@ private:
     {
         auto made = std::make_unique<CurvesPanel>();
         made->resize(900, 240);
-        made->setEvaluation(m_evaluation);
+        made->setShown(shownOf(m_evaluation));
         made->setTab(tab);
         made->show();
         return made;
@@ -120,7 +120,7 @@ private slots:
     {
         CurvesPanel p;
         p.resize(900, 240);
-        p.setEvaluation(m_evaluation);
+        p.setShown(shownOf(EvaluationPtr(m_evaluation)));
         p.setTab(CurvesPanel::Tab::MemoryOverTime);
         p.show();
         const int alone = p.currentPlot()->chart().graphCount();
@@ -130,7 +130,7 @@ private slots:
         for (auto &stage : offloading.memoryCurvesKept)
             for (Evaluation::MemoryStep &step : stage)
                 step.bytes += 5'000'000'000;
-        p.setEvaluation(std::make_shared<const Evaluation>(offloading));
+        p.setShown(shownOf(EvaluationPtr(std::make_shared<const Evaluation>(offloading))));
         QCOMPARE(p.currentPlot()->chart().graphCount(), 2 * alone);
         QCOMPARE(p.currentPlot()->chart().graph(0)->pen().style(), Qt::DashLine);
         QVERIFY(p.currentPlot()->note().contains("without offload"));
@@ -144,7 +144,7 @@ private slots:
     {
         CurvesPanel p;
         p.resize(900, 240);
-        p.setEvaluation(std::make_shared<const Evaluation>(test::turnsEvaluation()));
+        p.setShown(shownOf(EvaluationPtr(std::make_shared<const Evaluation>(test::turnsEvaluation()))));
         p.setTab(CurvesPanel::Tab::Wan);
         p.show();
         QCustomPlot &chart = p.currentPlot()->chart();
@@ -307,7 +307,7 @@ private slots:
         connect(p->currentPlot(), &CurvePlot::refreshed, this, [&drawn] { ++drawn; });
         // What an edit does: the timeline's range first, then the new numbers.
         p->setVisibleRange(20, 60);
-        p->setEvaluation(handmade::shared(handmade::evaluation(11)));
+        p->setShown(shownOf(handmade::shared(handmade::evaluation(11))));
         p->setPlotInsets(120, 20);
         QApplication::processEvents();
         QCOMPARE(drawn, 1);
@@ -318,7 +318,7 @@ private slots:
         const auto p = panel(CurvesPanel::Tab::Utilization);
         int wan = 0;
         connect(p->plot(CurvesPanel::Tab::Wan), &CurvePlot::refreshed, this, [&wan] { ++wan; });
-        p->setEvaluation(handmade::shared(handmade::evaluation(11)));
+        p->setShown(shownOf(handmade::shared(handmade::evaluation(11))));
         QCOMPARE(wan, 0);
         p->setTab(CurvesPanel::Tab::Wan);
         QCOMPARE(wan, 1);

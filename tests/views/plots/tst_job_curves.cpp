@@ -66,18 +66,18 @@ private slots:
         CurvesPanel panel;
         panel.resize(1000, 200);
         panel.show();
-        panel.setEvaluation(test::sampleEvaluation());
+        panel.setShown(shownOf(test::sampleEvaluation()));
         QVERIFY(!panel.isTabShown(CurvesPanel::Tab::Progress) && !panel.isTabShown(CurvesPanel::Tab::Hosts));
         QVERIFY(panel.isTabShown(CurvesPanel::Tab::Wan));
         panel.setTab(CurvesPanel::Tab::Wan);
-        panel.setEvaluation(test::jobEvaluation());
+        panel.setShown(shownOf(test::jobEvaluation()));
         QVERIFY(panel.isTabShown(CurvesPanel::Tab::Progress) && panel.isTabShown(CurvesPanel::Tab::Hosts));
         QVERIFY(!panel.isTabShown(CurvesPanel::Tab::Wan));
         QCOMPARE(panel.currentPlot(), panel.plot(CurvesPanel::Tab::Progress));
         const auto *stages = panel.findChild<QComboBox *>();
         QCOMPARE(stages->itemText(1), QStringLiteral("Every GPU"));
         QCOMPARE(stages->itemText(2), QStringLiteral("GPU 0"));
-        panel.setEvaluation(test::sampleEvaluation());
+        panel.setShown(shownOf(test::sampleEvaluation()));
         QCOMPARE(panel.currentPlot(), panel.plot(CurvesPanel::Tab::Utilization));
         QCOMPARE(stages->itemText(2), QStringLiteral("Stage 1"));
     }
@@ -87,7 +87,7 @@ private slots:
         CurvesPanel panel;
         panel.resize(1000, 200);
         panel.show();
-        panel.setEvaluation(test::jobEvaluation());
+        panel.setShown(shownOf(test::jobEvaluation()));
         panel.setTab(CurvesPanel::Tab::Progress);
         panel.setJob(2);
         QCustomPlot &chart = panel.plot(CurvesPanel::Tab::Progress)->chart();
@@ -102,7 +102,7 @@ private slots:
         CurvesPanel panel;
         panel.resize(1000, 200);
         panel.show();
-        panel.setEvaluation(test::jobEvaluation());
+        panel.setShown(shownOf(test::jobEvaluation()));
         for (const auto tab : { CurvesPanel::Tab::Utilization, CurvesPanel::Tab::MemoryOverTime,
                  CurvesPanel::Tab::Hosts, CurvesPanel::Tab::Progress }) {
             panel.setTab(tab);

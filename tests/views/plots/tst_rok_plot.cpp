@@ -62,7 +62,7 @@ private slots:
         m_panel = std::make_unique<CurvesPanel>();
         m_panel->resize(900, 260);
         m_panel->setTab(CurvesPanel::Tab::Rok);
-        plot().setPlan(m_plan);
+        plot().setBase(m_plan);
         plot().setCurves(curves(m_plan));
         m_panel->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
@@ -90,7 +90,7 @@ private slots:
     void pointsOfAnotherPlanCannotBeAdopted()
     {
         QSignalSpy committed(&plot(), &RokPlot::editCommitted);
-        plot().setPlan(std::make_shared<const Plan>(handmade::plan()));
+        plot().setBase(std::make_shared<const Plan>(handmade::plan()));
         click(4);
         QCOMPARE(committed.count(), 0);
     }

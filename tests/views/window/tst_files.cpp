@@ -310,6 +310,56 @@ private slots:
         QTRY_VERIFY(!f.window.isVisible());
         QVERIFY(QFile::exists(f.answers.save));
     }
+    void aNewPlanThatWasNeverSavedIsAskedFor()
+    {
+        WindowFixture f;
+        Plan made = *f.document.plan();
+        made.name = "New";
+        f.window.files().startWith(std::make_shared<const Plan>(made));
+        f.settle();
+        QVERIFY(f.window.isWindowModified() && !f.document.undoStack().canUndo());
+        f.answers.unsaved = Prompts::Unsaved::Cancel;
+        QVERIFY(!f.window.close());
+        QCOMPARE(f.answers.asked, 1);
+        f.window.files().open(WindowFixture::samplePath(QStringLiteral("cephalo-lab")));
+        QCOMPARE(f.answers.asked, 2); // opening another would lose it as well
+        QCOMPARE(f.document.plan()->name, std::string("New"));
+        f.answers.unsaved = Prompts::Unsaved::Save;
+        f.answers.save = f.folder.filePath("new.trainyard.json");
+        f.window.close();
+        QTRY_VERIFY(!f.window.isVisible());
+        QCOMPARE(readPlan(f.answers.save.toStdString())->name, std::string("New"));
+    }
+    void aFailedSaveOffersAnotherPlace()
+    {
+        WindowFixture f;
+        edit(f);
+        f.answers.save = f.folder.filePath("no such folder/a.trainyard.json");
+        f.window.files().save();
+        QTRY_VERIFY(!f.window.messages().text("save").isEmpty());
+        f.answers.save = f.folder.filePath("b.trainyard.json");
+        QVERIFY(f.window.messages().answer("save", 0)); // Save as…
+        QTRY_VERIFY(QFile::exists(f.answers.save));
+        QTRY_VERIFY(f.window.messages().text("save").isEmpty());
+    }
+    /// The recovered plan is compared with what its file holds, not with itself.
+    void afterRecoveryTheBaselineIsThePlanOfTheFile()
+    {
+        WindowFixture f;
+        const PlanPtr start = f.document.plan();
+        Plan changed = *start;
+        changed.workload.globalBatch *= 2;
+        RecoveredPlan left;
+        left.work.start = start;
+        left.work.edits = { { QStringLiteral("Global batch"), std::make_shared<const Plan>(changed) } };
+        left.work.done = 1;
+        left.work.saved = 0;
+        f.document.restore(left);
+        QTRY_VERIFY(f.bridge.baseline() && f.bridge.baseline()->plan == start);
+        QVERIFY(f.bridge.isBaselineOpening());
+        f.settle();
+        QCOMPARE(f.document.plan()->workload.globalBatch, changed.workload.globalBatch);
+    }
     void closingWithoutSavingIsPossible()
     {
         WindowFixture f;

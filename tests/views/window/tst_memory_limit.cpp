@@ -132,7 +132,7 @@ private slots:
         f.settle();
         QVERIFY(!f.bridge.evaluation()->metrics.memory->fits);
         MemoryDetails *memory = f.window.workbench().memory;
-        clickInMenu(f, QStringLiteral("Plan"), QStringLiteral("plan.fit"));
+        clickInMenu(f, QStringLiteral("Design"), QStringLiteral("plan.fit"));
         QTRY_VERIFY(memory->isVisible());
         FitSteps *steps = memory->fitSteps();
         QTRY_VERIFY_WITH_TIMEOUT(steps->adoptButton()->isVisible(), 60000);
@@ -149,7 +149,7 @@ private slots:
         WindowFixture f(QStringLiteral("gpt3-offload-a100-40gb"));
         f.window.resize(1280, 720);
         QVERIFY(f.bridge.evaluation()->metrics.memory->fits);
-        clickInMenu(f, QStringLiteral("Plan"), QStringLiteral("plan.fit"));
+        clickInMenu(f, QStringLiteral("Design"), QStringLiteral("plan.fit"));
         QTRY_VERIFY(isInSight(*f.window.workbench().memory->advice()));
         QVERIFY(f.window.workbench().memory->advice() != f.window.workbench().memory->fitSteps());
     }

@@ -172,8 +172,9 @@ private slots:
         QVERIFY(*w.document.plan() != *best);
     }
 
-    /// USD per hour of the GPUs that are used < of all of them, by evaluate.
-    void whereGpusIdleBothPricesAreTold()
+    /// A node of two idles: 8 GPUs × $3 as it is adopted, 16 × $3 with the idle ones. The price that is told is the one
+    /// that the window tells of the plan that is tried, and of the plan once it is adopted, with the switch either way.
+    void thePriceOfARowIsThatOfThePlanThatIsAdopted()
     {
         Plan plan = test::oneSite(2, 1);
         plan.cluster.datacenters.front().pools.front().usdPerGpuHour = 3;
@@ -185,7 +186,35 @@ private slots:
         w.waitForEnd();
         QVERIFY2(!w.search.best().empty(), qPrintable(w.page.resultLine()));
         QCOMPARE(w.page.candidate->fact(QStringLiteral("Per hour")), QStringLiteral("$24.0"));
-        QCOMPARE(w.page.candidate->fact(QStringLiteral("Idle GPUs too")), QStringLiteral("$48.0"));
+        QVERIFY2(w.page.candidate->idle().contains(QStringLiteral("gives 8 GPUs back")),
+            qPrintable(w.page.candidate->idle()));
+        QVERIFY(w.page.candidate->idle().contains(QStringLiteral("$48.0 per hour")));
+        const auto perHour = [&] { // of what the window shows, as evaluate counts: all GPUs of its cluster
+            const Metrics &metrics = w.bridge.evaluation()->metrics;
+            return *metrics.cost.usdPerIteration / *metrics.iterationTime * 3600;
+        };
+        for (const bool keeps : { false, true }) {
+            if (w.page.form->keepsIdle->isChecked() != keeps) {
+                w.page.form->keepsIdle->click(); // prices the table anew
+                w.waitForEnd();
+            }
+            const int row = keeps ? int(w.search.best().front()) : w.page.candidate->row();
+            if (w.search.own() == std::size_t(row))
+                continue; // nothing to try
+            w.page.candidate->setRow(row);
+            const SearchRow told = w.search.rows()[std::size_t(row)];
+            QTest::mouseClick(w.page.candidate->tryIt, Qt::LeftButton);
+            w.settle();
+            QVERIFY(std::abs(perHour() - told.usdPerHour) < 1e-9 * told.usdPerHour);
+            QCOMPARE(w.document.shownPlan()->cluster.gpus(), keeps ? 16 : 8);
+            QTest::mouseClick(w.actions.strip().adopt, Qt::LeftButton);
+            w.settle();
+            QVERIFY(std::abs(perHour() - told.usdPerHour) < 1e-9 * told.usdPerHour);
+            QCOMPARE(w.search.own(), std::optional(std::size_t(row))); // "your plan" is the one that was adopted
+            QVERIFY(w.window.commands().trigger("edit.undo"));
+            w.settle();
+            QVERIFY(w.window.commands().trigger("view.planner"));
+        }
         QVERIFY(w.page.candidate->fact(QStringLiteral("Worst case")).isEmpty()); // no scenario was asked about
     }
 

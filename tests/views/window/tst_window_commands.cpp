@@ -14,6 +14,8 @@
 #include <QRegularExpression>
 #include <QSet>
 
+#include <algorithm>
+
 using namespace trainyard;
 
 class WindowCommandsTest : public QObject {
@@ -41,11 +43,28 @@ private slots:
         QVERIFY(bar);
         QSet<QAction *> inMenus;
         for (const QAction *title : bar->actions())
-            for (QAction *action : title->menu()->actions())
+            for (QAction *action : title->menu()->actions()) {
                 inMenus.insert(action);
+                for (QAction *below : action->menu() ? action->menu()->actions() : QList<QAction *>())
+                    inMenus.insert(below);
+            }
         for (const Command &command : f.window.commands().commands())
             if (command.group == "Panels")
                 QVERIFY2(inMenus.contains(f.window.commands().action(command.id)), qPrintable(command.id));
+    }
+    void noMenuHasMoreThanADozenEntries()
+    {
+        WindowFixture f;
+        const auto *bar = f.window.findChild<QMenuBar *>();
+        QVERIFY(bar);
+        QStringList titles;
+        for (const QAction *title : bar->actions()) {
+            titles << QString(title->text()).remove(u'&');
+            const auto entries = std::ranges::count_if(
+                title->menu()->actions(), [](const QAction *action) { return !action->isSeparator(); });
+            QVERIFY2(entries >= 3 && entries <= 12, qPrintable(titles.back() + QString::number(entries)));
+        }
+        QCOMPARE(titles, (QStringList { "File", "Edit", "Design", "Analyse", "Run", "Search", "View", "Help" }));
     }
     void pagesOfDocumentationAreFoundAndWhereTheyCannotBeShownItIsSaid()
     {

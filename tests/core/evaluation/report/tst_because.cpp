@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <random>
+
 #include "tests/support/plans.h"
 
 using namespace trainyard;
@@ -98,6 +100,58 @@ private slots:
             std::string("15 replicas instead of 16; 36 GPUs idle instead of 4"));
         QCOMPARE(reason([](Evaluation &e) { e.metrics.gpusUsed = 64; }), std::string("no GPU idle"));
         QCOMPARE(reason([](Evaluation &e) { e.metrics.gpusUsed = 63; }), std::string("1 GPU idle instead of 4"));
+    }
+
+    /// More replicas and no idle GPU would speed it up: the reason is the sync that grew, and for how many replicas.
+    void whatWouldSpeedItUpIsNoReasonForASlowerIteration()
+    {
+        QCOMPARE(reason([](Evaluation &e) {
+            e.layout.data = 24;
+            e.metrics.gpusUsed = 64;
+            e.metrics.iterationTime = 60;
+            e.metrics.breakdown = Breakdown { .compute = 5, .bubble = 3, .wan = 1, .dataParallel = 51 };
+        }),
+            std::string("data parallel 0 → 51.0 s; 24 replicas instead of 16"));
+        WanLinkUse use;
+        use.bytes = { 1e9, 1e9 };
+        use.usableUtilization = 0.5;
+        use.limit = WanLimit::TcpWindow;
+        Evaluation before = base(), after = base();
+        before.metrics.wanLinks = { use };
+        use.limit = WanLimit::NodePair;
+        after.metrics.wanLinks = { use };
+        after.metrics.wanBytesPerIteration = 2e9;
+        after.metrics.iterationTime = 20;
+        QCOMPARE(because(before, after), std::string());
+        after.metrics.gpusUsed = 64;
+        QCOMPARE(because(before, after), std::string());
+    }
+
+    /// Whatever moves, a part is named only if none moved further the way of the iteration (100 random pairs).
+    void theNamedPartIsTheOneThatMovedMost()
+    {
+        std::mt19937 random(7);
+        std::uniform_real_distribution<double> seconds(0.1, 10);
+        for (int i = 0; i < 100; ++i) {
+            const auto drawn = [&] {
+                return with([&](Evaluation &e) {
+                    e.metrics.breakdown = Breakdown { .compute = seconds(random),
+                        .bubble = seconds(random),
+                        .wan = seconds(random),
+                        .dataParallel = seconds(random) };
+                    const Breakdown &b = *e.metrics.breakdown;
+                    e.metrics.iterationTime = b.compute + b.bubble + b.wan + b.dataParallel;
+                });
+            };
+            const Evaluation before = drawn(), after = drawn();
+            const double sign = *after.metrics.iterationTime > *before.metrics.iterationTime ? 1 : -1;
+            const Breakdown &was = *before.metrics.breakdown, &is = *after.metrics.breakdown;
+            std::vector<std::pair<double, std::string>> moved { { sign * (is.compute - was.compute), "compute" },
+                { sign * (is.bubble - was.bubble), "bubble" }, { sign * (is.wan - was.wan), "WAN" },
+                { sign * (is.dataParallel - was.dataParallel), "data parallel" } };
+            const std::string text = because(before, after);
+            QVERIFY2(text.starts_with(std::ranges::max(moved).second), text.c_str());
+        }
     }
 
     void memoryThatDoesNotFitSaysOfWhat()

@@ -9,10 +9,13 @@
 #include <QtTest>
 
 #include "tests/core/evaluation/evaluate/random_cluster.h"
+#include "tests/support/plans.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <random>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -87,6 +90,7 @@ class TestBruteForce : public QObject {
 private slots:
     void theBestByThroughputAndByCostAreThoseOfEverything();
     void aLargeDatacenterAloneIsFoundBesideWholeCells();
+    void aRemarkNamesThePartThatGrowsMost();
 };
 
 void TestBruteForce::theBestByThroughputAndByCostAreThoseOfEverything()
@@ -178,6 +182,78 @@ void TestBruteForce::aLargeDatacenterAloneIsFoundBesideWholeCells()
     QVERIFY(over != selection->options.end());
     QVERIFY(alone->usdPerMillionTokens < over->usdPerMillionTokens);
     QCOMPARE(alone->sequencesPerSecond > over->sequencesPerSecond, alone < over);
+}
+
+/// Sites with slower or as fast GPUs behind near or far links: of every remark the named part is the one that grows
+/// most between the two evaluations, told apart here, and slower GPUs are blamed only where they are slower.
+void TestBruteForce::aRemarkNamesThePartThatGrowsMost()
+{
+    std::mt19937 random(5);
+    const auto one = [&random](auto... values) {
+        const std::array list { values... };
+        return list[random() % list.size()];
+    };
+    EvaluationWorkspace workspace;
+    const RunContext context { builtinCatalogue(), workspace };
+    int named = 0, slower = 0, farther = 0;
+    for (int trial = 0; trial < 60; ++trial) {
+        Plan plan = threeSites(1, 4);
+        plan.workload.globalBatch = 32;
+        plan.placement = {};
+        plan.parallelism.data.reset();
+        for (Datacenter &site : plan.cluster.datacenters) {
+            site.pools.front().nodes = one(2, 3, 4);
+            site.pools.front().gpu = one("h100-sxm-80gb", "a100-sxm-80gb");
+        }
+        for (WanLink &link : plan.cluster.wanLinks) {
+            link.rttMs = one(2., 30., 120.);
+            link.nodePairGbps = one(2., 20., 200.);
+        }
+        const auto selection = selectDatacenters(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+        QVERIFY(selection.has_value());
+        if (selection->bestThroughput < 0)
+            continue;
+        const SelectionOption &best = selection->options[std::size_t(selection->bestThroughput)];
+        for (const std::string &remark : selection->remarks) {
+            QVERIFY2(remark.find("further apart") == std::string::npos, remark.c_str());
+            if (remark.find(" takes ") == std::string::npos)
+                continue;
+            const auto site = std::ranges::find_if(plan.cluster.datacenters,
+                [&](const Datacenter &d) { return remark.starts_with("Adding " + d.label() + " does not help"); });
+            QVERIFY2(site != plan.cluster.datacenters.end(), remark.c_str());
+            const int index = int(site - plan.cluster.datacenters.begin());
+            const auto with = std::ranges::find_if(selection->options, [&](const SelectionOption &option) {
+                return option.isFeasible && option.blocks.size() > 1
+                    && std::ranges::find(option.blocks, index, &DatacenterBlock::datacenter) != option.blocks.end();
+            });
+            QVERIFY(with != selection->options.end());
+            const auto was = run(best.plan, Depth::Score, context), is = run(with->plan, Depth::Score, context);
+            QVERIFY(was && is && (*was)->metrics.breakdown && (*is)->metrics.breakdown);
+            const Breakdown &a = *(*was)->metrics.breakdown, &b = *(*is)->metrics.breakdown;
+            const std::vector<std::pair<double, std::string>> grown { { b.compute - a.compute, "compute" },
+                { b.bubble - a.bubble, "bubble" }, { b.tensorParallel - a.tensorParallel, "tensor parallel" },
+                { b.contextParallel - a.contextParallel, "context parallel" },
+                { b.expertParallel - a.expertParallel, "expert parallel" }, { b.wan - a.wan, "WAN" },
+                { b.pipeline - a.pipeline, "pipeline transfers" }, { b.dataParallel - a.dataParallel, "data parallel" },
+                { b.offloadStall - a.offloadStall, "offload stalls" }, { b.optimizer - a.optimizer, "optimizer" },
+                { b.overhead - a.overhead, "overhead" } };
+            const auto most = std::ranges::max(grown);
+            QVERIFY2(remark.find(": " + most.second + " takes ") != std::string::npos,
+                (remark + " but " + most.second).c_str());
+            ++named;
+            const bool blamesGpus = remark.find("are slower") != std::string::npos;
+            slower += blamesGpus;
+            farther += !blamesGpus;
+            if (!blamesGpus)
+                continue;
+            QCOMPARE(site->pools.front().gpu, std::string("a100-sxm-80gb"));
+            for (const DatacenterBlock &block : best.blocks)
+                QCOMPARE(plan.cluster.datacenters[std::size_t(block.datacenter)].pools.front().gpu,
+                    std::string("h100-sxm-80gb"));
+        }
+    }
+    QVERIFY2(named > 10 && slower > 2 && farther > 2,
+        qPrintable(QString("%1 named, %2 slower, %3 farther").arg(named).arg(slower).arg(farther)));
 }
 
 TRAINYARD_APPLESS_TEST(TestBruteForce)

@@ -95,9 +95,9 @@ private slots:
         QCOMPARE(made->plan->cluster.gpus(), 16);
         QCOMPARE(made->gone, 8);
         QCOMPARE(made->kept, 0);
-        // All GPUs of the two nodes: 16/12 of those that are used.
+        // All GPUs of the two nodes are rented, and the cluster has no others.
         const auto figures = figuresOf(*made->evaluation, builtinCatalogue());
-        QVERIFY(std::abs(figures->clusterUsdPerHour / figures->usdPerHour - 16.0 / 12) < 1e-12);
+        QVERIFY(std::abs(figures->clusterUsdPerHour / figures->usdPerHour - 1) < 1e-12);
     }
 
     void shortfallsAreToldWithNumbers()
