@@ -173,8 +173,7 @@ StrategyEffects::StrategyEffects(const Catalogue &catalogue, QObject *parent)
                     .workspace = workspace,
                     .stop = std::move(stop),
                     .fixes = &allFixes(),
-                    .cache = &RunPool::shared().cache(),
-                    .replicas = OpenReplicas::Fastest });
+                    .cache = &RunPool::shared().cache() });
         },
         parent)
 {

@@ -120,11 +120,7 @@ void LiveWhatIfs::work(const Request &request, const std::stop_token &stop)
     RunPool &pool = RunPool::shared();
     const auto evaluated = [&](const PlanPtr &plan) {
         return run(plan, Depth::Score,
-            { .catalogue = m_catalogue,
-                .workspace = pool.workspace(),
-                .stop = stop,
-                .cache = &pool.cache(),
-                .replicas = OpenReplicas::Fastest });
+            { .catalogue = m_catalogue, .workspace = pool.workspace(), .stop = stop, .cache = &pool.cache() });
     };
     // What staying costs is asked first: losses and moves are told against it.
     EvaluationPtr staying = overlay.evaluation;

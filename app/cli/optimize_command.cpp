@@ -130,9 +130,7 @@ ExpectedAll<Trimmed> bestMade(const SearchResult &found, bool keepsIdle)
     if (best != found.own)
         plan = std::make_shared<const Plan>(renamed(*plan, "optimized"));
     EvaluationWorkspace workspace;
-    const RunContext context {
-        .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest
-    };
+    const RunContext context { .catalogue = builtinCatalogue(), .workspace = workspace };
     if (!keepsIdle)
         return withoutIdleNodes(plan, context);
     auto evaluated = trainyard::run(plan, Depth::Score, context);

@@ -13,11 +13,7 @@ namespace trainyard {
     EvaluationWorkspace &workspace, std::stop_token stop = {}, Depth depth = Depth::Everything)
 {
     return run(std::move(plan), depth,
-        { .catalogue = catalogue,
-            .workspace = workspace,
-            .stop = std::move(stop),
-            .fixes = &allFixes(),
-            .replicas = OpenReplicas::Fastest });
+        { .catalogue = catalogue, .workspace = workspace, .stop = std::move(stop), .fixes = &allFixes() });
 }
 
 } // namespace trainyard

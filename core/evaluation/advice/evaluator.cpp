@@ -63,8 +63,7 @@ void Evaluator::work(Request request, const std::stop_token &stop)
                     .workspace = m_pool.workspace(),
                     .stop = stop,
                     .fixes = &quickFixes(),
-                    .cache = isSettled ? &m_pool.cache() : nullptr,
-                    .replicas = OpenReplicas::Fastest });
+                    .cache = isSettled ? &m_pool.cache() : nullptr });
         if (isRuled && evaluation)
             evaluation = withNote(**evaluation);
     } catch (const std::exception &failure) { // out of memory, or a fault of ours: the window must live on

@@ -51,11 +51,7 @@ public:
 private:
     [[nodiscard]] RunContext context(RunCache *cache = nullptr) const
     {
-        return { .catalogue = m_catalogue,
-            .workspace = m_pool.workspace(),
-            .stop = m_stop,
-            .cache = cache,
-            .replicas = OpenReplicas::Fastest };
+        return { .catalogue = m_catalogue, .workspace = m_pool.workspace(), .stop = m_stop, .cache = cache };
     }
 
     /// What is looked at first comes first.

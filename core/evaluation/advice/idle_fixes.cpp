@@ -186,8 +186,7 @@ private:
             const auto tried = run(fix.plan, Depth::Score,
                 { .catalogue = m_search.footprints().catalogue(),
                     .workspace = workspace,
-                    .stop = m_search.footprints().stop(),
-                    .replicas = OpenReplicas::Fastest });
+                    .stop = m_search.footprints().stop() });
             if (!tried || !(*tried)->metrics.iterationTime || isMuchIdle(**tried) || !(*tried)->feasible())
                 continue;
             if (fix.label.empty())

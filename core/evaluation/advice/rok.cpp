@@ -112,8 +112,8 @@ RokCurve rokCurve(
     RokCurve curve;
     for (int way = 0; way < kActivationWays; ++way)
         for (RokPoint &point : rokPlans(plan, ActivationWay(way))) {
-            const auto evaluation = run(point.plan, Depth::Score,
-                { .catalogue = catalogue, .workspace = workspace, .stop = stop, .replicas = OpenReplicas::Fastest });
+            const auto evaluation =
+                run(point.plan, Depth::Score, { .catalogue = catalogue, .workspace = workspace, .stop = stop });
             if (stop.stop_requested()) {
                 curve.isStopped = true;
                 return curve;

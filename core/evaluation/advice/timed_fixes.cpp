@@ -27,8 +27,7 @@ std::vector<TimedFix> fasterFixes(const Evaluation &evaluation, FixSearch &searc
         const auto tried = run(fix.plan, Depth::Score,
             { .catalogue = search.footprints().catalogue(),
                 .workspace = workspace,
-                .stop = search.footprints().stop(),
-                .replicas = OpenReplicas::Fastest });
+                .stop = search.footprints().stop() });
         if (!tried || !(*tried)->feasible() || !(*tried)->metrics.iterationTime)
             continue;
         const double seconds = *(*tried)->metrics.iterationTime;

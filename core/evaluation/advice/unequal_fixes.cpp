@@ -210,10 +210,7 @@ std::optional<Problem> vainOffloadProblem(const Evaluation &evaluation, FixSearc
         plan, "Keep activations on the GPU", [](Plan &p) { p.memory.activationOffload = ActivationOffload::None; });
     EvaluationWorkspace workspace;
     const auto without = run(fix.plan, Depth::Score,
-        { .catalogue = search.footprints().catalogue(),
-            .workspace = workspace,
-            .stop = search.footprints().stop(),
-            .replicas = OpenReplicas::Fastest });
+        { .catalogue = search.footprints().catalogue(), .workspace = workspace, .stop = search.footprints().stop() });
     constexpr double kLonger = 1.005;
     if (!without || !(*without)->feasible() || !(*without)->metrics.iterationTime || !(*without)->metrics.memory
         || *evaluation.metrics.iterationTime < kLonger * *(*without)->metrics.iterationTime)

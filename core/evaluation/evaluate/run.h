@@ -82,8 +82,8 @@ struct RunContext {
     RunCache *cache = nullptr;
     /// of Depth::Fit; its plans are left out where it is used up
     SearchWork *work = nullptr;
-    /// Of every depth but the estimate. Whoever answers for a plan asks for the fastest.
-    OpenReplicas replicas = OpenReplicas::Most;
+    /// Of every depth but the estimate. A search, which has numbers of its own to try, asks for the most.
+    OpenReplicas replicas = OpenReplicas::Fastest;
 };
 
 /// A plan that is valid but infeasible (does not fit, cannot be placed) is a result, with problems.

@@ -164,10 +164,7 @@ Metric Climb::iterationTime(const ChosenRungs &chosen, EvaluationWorkspace *work
     if (!workspace)
         return {};
     const auto evaluation = run(planWith(chosen.memorySavings), Depth::Score,
-        { .catalogue = m_footprints.catalogue(),
-            .workspace = *workspace,
-            .stop = m_stop,
-            .replicas = OpenReplicas::Fastest });
+        { .catalogue = m_footprints.catalogue(), .workspace = *workspace, .stop = m_stop });
     return evaluation && (*evaluation)->feasible() ? (*evaluation)->metrics.iterationTime : Metric {};
 }
 

@@ -156,8 +156,8 @@ private:
     {
         if (!workspace || m_stop.stop_requested())
             return {};
-        const auto evaluation = trainyard::run(plan, Depth::Score,
-            { .catalogue = m_catalogue, .workspace = *workspace, .stop = m_stop, .replicas = OpenReplicas::Fastest });
+        const auto evaluation =
+            trainyard::run(plan, Depth::Score, { .catalogue = m_catalogue, .workspace = *workspace, .stop = m_stop });
         return evaluation ? (*evaluation)->metrics.iterationTime : Metric {};
     }
 

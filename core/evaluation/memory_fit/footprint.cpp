@@ -11,8 +11,7 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, EvaluationW
         { .catalogue = catalogue,
             .workspace = workspace,
             .stop = work ? work->stop : std::stop_token {},
-            .work = work,
-            .replicas = OpenReplicas::Fastest });
+            .work = work });
     if (!fit || !(*fit)->feasibility.isPlaced || !(*fit)->feasibility.isSharded)
         return {};
     Footprint result { true, (*fit)->feasible() };

@@ -127,8 +127,8 @@ public:
 private:
     EvaluationPtr evaluated(const PlanPtr &plan)
     {
-        auto result = trainyard::run(plan, Depth::Score,
-            { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_stop, .replicas = OpenReplicas::Fastest });
+        auto result =
+            trainyard::run(plan, Depth::Score, { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_stop });
         ++m_result.evaluated;
         return result ? *result : nullptr;
     }

@@ -97,8 +97,8 @@ private:
             alone.bubbleFill.enabled = false;
             plan = std::make_shared<const Plan>(std::move(alone));
         }
-        return trainyard::run(std::move(plan), Depth::Score,
-            { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_stop, .replicas = OpenReplicas::Fastest });
+        return trainyard::run(
+            std::move(plan), Depth::Score, { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_stop });
     }
 
     ExpectedAll<void> addCurrent()

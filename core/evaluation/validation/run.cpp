@@ -53,7 +53,8 @@ Results evaluateRow(
 {
     Results results = blankResults(job);
     // a published run without a number of replicas used all its GPUs
-    const auto evaluation = run(job.row->plan, Depth::Score, { catalogue, workspace, stop });
+    const auto evaluation = run(job.row->plan, Depth::Score,
+        { .catalogue = catalogue, .workspace = workspace, .stop = stop, .replicas = OpenReplicas::Most });
     if (!evaluation) {
         if (evaluation.error().front().code == ErrorCode::Cancelled)
             return {};

@@ -131,7 +131,8 @@ void BatchRunner::Private::runOne(const Candidate &candidate, Outcome &outcome, 
 {
     if (turns && waits(candidate, outcome))
         return;
-    if (const auto evaluation = trainyard::run(space.plan(candidate), Depth::Score, { catalogue, workspace, stop }))
+    if (const auto evaluation = trainyard::run(space.plan(candidate), Depth::Score,
+            { .catalogue = catalogue, .workspace = workspace, .stop = stop, .replicas = OpenReplicas::Most }))
         outcome = outcomeOf(**evaluation);
 }
 

@@ -202,8 +202,10 @@ CandidateVerdict ScenarioJudge::judge(const PlanPtr &plan, std::uint64_t number,
         verdict.excess = excess;
         return verdict;
     };
-    const auto evaluation =
-        told ? ExpectedAll<EvaluationPtr>(told) : run(plan, Depth::Score, { m_catalogue, workspace, stop });
+    const auto evaluation = told
+        ? ExpectedAll<EvaluationPtr>(told)
+        : run(plan, Depth::Score,
+            { .catalogue = m_catalogue, .workspace = workspace, .stop = stop, .replicas = OpenReplicas::Most });
     if (!evaluation) {
         const Error &error = evaluation.error().front();
         verdict.isStopped = error.code == ErrorCode::Cancelled;
@@ -255,8 +257,7 @@ void ScenarioJudge::judgeInScenarios(
         std::string why = "it cannot run in a scenario";
         const auto there = inScenario(plan, scenario);
         const auto evaluation = there
-            ? run(*there, Depth::Score,
-                { .catalogue = m_catalogue, .workspace = workspace, .stop = stop, .replicas = OpenReplicas::Fastest })
+            ? run(*there, Depth::Score, { .catalogue = m_catalogue, .workspace = workspace, .stop = stop })
             : ExpectedAll<EvaluationPtr>(std::unexpected(there.error()));
         if (!evaluation && evaluation.error().front().code == ErrorCode::Cancelled) {
             verdict.isStopped = true;

@@ -103,9 +103,10 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     const Deadline deadline(stop, options.seconds);
     EvaluationWorkspace workspace;
     const auto own = run(plan, Depth::Score, // also where it is stopped at once
-        { .catalogue = catalogue, .workspace = workspace, .replicas = OpenReplicas::Fastest });
+        { .catalogue = catalogue, .workspace = workspace });
     if (own && !plan->parallelism.data && (*own)->layout.data > 0) {
-        const auto most = run(plan, Depth::Score, { catalogue, workspace });
+        const auto most =
+            run(plan, Depth::Score, { .catalogue = catalogue, .workspace = workspace, .replicas = OpenReplicas::Most });
         if (most && (*most)->layout.data != (*own)->layout.data)
             around.ownReplicas = (*own)->layout.data;
     }

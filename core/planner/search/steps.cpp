@@ -93,9 +93,7 @@ private:
         PlanPtr plan = candidate == m_target ? m_found.plan(m_row) : m_found.space->plan(candidate);
         EvaluationPtr told;
         if (!m_judge) { // the plan that was asked about, which is looked at first
-            RunContext asked = m_context;
-            asked.replicas = OpenReplicas::Fastest;
-            const auto own = run(m_found.space->base(), Depth::Score, asked);
+            const auto own = run(m_found.space->base(), Depth::Score, m_context);
             if (!own) {
                 looked.refused = own.error();
                 return looked;

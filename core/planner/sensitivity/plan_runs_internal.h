@@ -23,10 +23,7 @@ struct PlanRun {
 class PlanRuns {
 public:
     PlanRuns(const Catalogue &catalogue, EvaluationWorkspace &workspace, Objective objective, std::stop_token stop)
-        : m_context { .catalogue = catalogue,
-            .workspace = workspace,
-            .stop = std::move(stop),
-            .replicas = OpenReplicas::Fastest }
+        : m_context { .catalogue = catalogue, .workspace = workspace, .stop = std::move(stop) }
         , m_objective(objective)
     {
     }

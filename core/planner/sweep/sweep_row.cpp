@@ -128,10 +128,7 @@ std::optional<SweepRow> SweepRows::row(std::uint64_t number, const std::stop_tok
         if (!planned)
             return refused(std::move(row), planned.error());
         evaluated = run(*planned, Depth::Score,
-            { .catalogue = m_private->catalogue,
-                .workspace = m_private->workspace,
-                .stop = stop,
-                .replicas = OpenReplicas::Fastest });
+            { .catalogue = m_private->catalogue, .workspace = m_private->workspace, .stop = stop });
     } catch (const std::exception &failure) { // memory, say: a row that cannot be worked out stops no other
         evaluated = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });
     }

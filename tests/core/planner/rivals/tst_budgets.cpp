@@ -61,9 +61,7 @@ private slots:
         QVERIFY2(found->simulated <= kMostSimulated && found->scored <= kMostScored,
             qPrintable(QStringLiteral("%1 simulated, %2 scored").arg(found->simulated).arg(found->scored)));
         EvaluationWorkspace workspace;
-        const RunContext context {
-            .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest
-        };
+        const RunContext context { .catalogue = builtinCatalogue(), .workspace = workspace };
         for (const std::size_t row : found->best) {
             const PlanPtr answer = found->plan(row);
             const auto evaluation = run(answer, Depth::Score, context);
@@ -92,8 +90,8 @@ private slots:
             QVERIFY(found && !found->best.empty());
             QVERIFY(found->simulated <= kMostSimulated && found->scored <= kMostScored);
             for (const std::size_t row : found->best) {
-                const auto evaluation = run(found->plan(row), Depth::Score,
-                    { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
+                const auto evaluation =
+                    run(found->plan(row), Depth::Score, { .catalogue = builtinCatalogue(), .workspace = workspace });
                 QVERIFY(evaluation && (*evaluation)->feasible());
                 QVERIFY2(usedUsd(**evaluation, builtinCatalogue()) <= budget * (1 + 1e-9),
                     qPrintable(QString::number(usedUsd(**evaluation, builtinCatalogue()))));

@@ -73,7 +73,7 @@ private slots:
             QVERIFY(found && !found->best.empty());
             EvaluationWorkspace workspace;
             const auto ours = run(found->plan(found->best.front()), Depth::Score,
-                { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
+                { .catalogue = builtinCatalogue(), .workspace = workspace });
             QVERIFY(ours && (*ours)->feasible());
             const double seconds = *(*ours)->metrics.iterationTime, usd = usedUsd(**ours, builtinCatalogue());
             QVERIFY(seconds <= one.wishes.mostSeconds.value_or(seconds));

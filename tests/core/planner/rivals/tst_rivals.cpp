@@ -26,8 +26,8 @@ Ours ourAnswer(const PlanPtr &plan, const RivalWishes &wishes)
     if (!found || found->best.empty())
         return {};
     EvaluationWorkspace workspace;
-    const auto evaluation = run(found->plan(found->best.front()), Depth::Score,
-        { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
+    const auto evaluation = run(
+        found->plan(found->best.front()), Depth::Score, { .catalogue = builtinCatalogue(), .workspace = workspace });
     if (!evaluation || !(*evaluation)->feasible())
         return {};
     return { *(*evaluation)->metrics.iterationTime, usedUsd(**evaluation, builtinCatalogue()) };
@@ -87,8 +87,8 @@ private slots:
             const auto found = search(plan, builtinCatalogue(), options);
             QVERIFY(found);
             for (const std::size_t row : found->best) {
-                const auto evaluation = run(found->plan(row), Depth::Score,
-                    { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
+                const auto evaluation =
+                    run(found->plan(row), Depth::Score, { .catalogue = builtinCatalogue(), .workspace = workspace });
                 QVERIFY(evaluation && (*evaluation)->feasible());
                 const double perHour =
                     usedUsd(**evaluation, builtinCatalogue()) / *(*evaluation)->metrics.iterationTime * 3600;

@@ -25,8 +25,7 @@ std::vector<Retirement> retired(const Plan &plan)
 EvaluationPtr scored(const PlanPtr &plan)
 {
     EvaluationWorkspace workspace;
-    auto evaluation = run(plan, Depth::Score,
-        { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
+    auto evaluation = run(plan, Depth::Score, { .catalogue = builtinCatalogue(), .workspace = workspace });
     return evaluation ? *evaluation : nullptr;
 }
 

@@ -37,8 +37,8 @@ const ShadowPrice *find(const ShadowPrices &prices, const std::string &id)
 EvaluationPtr scored(const Plan &plan)
 {
     EvaluationWorkspace workspace;
-    auto evaluation = run(std::make_shared<const Plan>(plan), Depth::Score,
-        { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Fastest });
+    auto evaluation = run(
+        std::make_shared<const Plan>(plan), Depth::Score, { .catalogue = builtinCatalogue(), .workspace = workspace });
     return evaluation ? *evaluation : nullptr;
 }
 
