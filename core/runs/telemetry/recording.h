@@ -90,6 +90,8 @@ enum class SourceKind : std::uint8_t {
     AutomodelConfig,
     MaxTextConfig,
     PrimusConfig,
+    /// of a trainer that prints a line for each step
+    StepLog,
     /// of samples/probe
     Probe,
 };

@@ -33,7 +33,7 @@ GrowingLog::GrowingLog(std::string file)
 {
     // The order in which a line is offered: who is told apart by less comes later.
     for (const auto make : { makeMlperfParser, makeNemoParser, makeTorchtitanParser, makeDeepSpeedParser,
-             makeMegatronParser, makeHfTrainerParser })
+             makeMegatronParser, makeStepLinesParser, makeHfTrainerParser })
         m_parsers.push_back(make());
 }
 

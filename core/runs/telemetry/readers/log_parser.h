@@ -93,5 +93,6 @@ using LogParserPtr = std::unique_ptr<LogParser>;
 [[nodiscard]] LogParserPtr makeDeepSpeedParser();
 [[nodiscard]] LogParserPtr makeMegatronParser();
 [[nodiscard]] LogParserPtr makeHfTrainerParser();
+[[nodiscard]] LogParserPtr makeStepLinesParser();
 
 } // namespace trainyard::readers

@@ -62,6 +62,14 @@ constexpr auto kRows = std::to_array<Row>({
     { "time metrics/data loading(s)", "timer.data_loading", "s", 1 },
     { "memory/max active(gib)", kMemoryAllocated, "B", kBytesPerGiB },
     { "memory/max reserved(gib)", kMemoryReserved, "B", kBytesPerGiB },
+    // ms-swift, Axolotl
+    { "memory(gib)", kMemoryReserved, "B", kBytesPerGiB },
+    { "memory/max mem active(gib)", kMemoryAllocated, "B", kBytesPerGiB },
+    { "memory/max mem allocated(gib)", kMemoryAllocated, "B", kBytesPerGiB },
+    { "memory/device mem reserved(gib)", kMemoryReserved, "B", kBytesPerGiB },
+    { "memory/max active (gib)", kMemoryAllocated, "B", kBytesPerGiB },
+    { "memory/max allocated (gib)", kMemoryAllocated, "B", kBytesPerGiB },
+    { "memory/device reserved (gib)", kMemoryReserved, "B", kBytesPerGiB },
     // NeMo, Lightning
     { "reduced train loss", kLoss, "1", 1 },
     { "train loss", kLoss, "1", 1 },
