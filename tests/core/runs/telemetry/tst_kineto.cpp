@@ -139,6 +139,31 @@ private slots:
         QCOMPARE(summarizeRank(*recording, recording->ranks[0], SummaryRule::Hta).breakdown->kernelTime, 2.0);
     }
 
+    /// PyTorch 1.8 and 1.9 wrote their steps among the operators.
+    void olderTracesHaveTheirStepsAmongTheOperators()
+    {
+        const auto recording = readText("a.json",
+            trace({ span("Operator", "ProfilerStep#3", "0", "50", {}, "1"),
+                span("Operator", "aten::mm", "1", "4", {}, "1") }));
+        QCOMPARE(recording->ranks[0].steps.size(), std::size_t(1));
+        QCOMPARE(recording->ranks[0].steps[0].number, 3);
+    }
+
+    /// With some devices hidden the trace lists one, and its spans count all.
+    void aDeviceThatIsNotListedIsOneOfThoseThatAre()
+    {
+        const std::string events = R"([{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 2, "tid": 0, "ts": 100,
+            "dur": 40, "args": {"device": 2, "stream": 0}}])";
+        const auto named = [&](const std::string &devices) {
+            return readText("a.json",
+                R"({"schemaVersion": 1, "deviceProperties": )" + devices + R"(, "traceEvents": )" + events + "}")
+                ->ranks[0]
+                .gpu;
+        };
+        QCOMPARE(named(R"([{"id": 0, "name": "AMD Instinct MI300X"}])"), std::string("AMD Instinct MI300X"));
+        QCOMPARE(named(R"([{"id": 0, "name": "A"}, {"id": 1, "name": "B"}])"), std::string());
+    }
+
     void theArgumentsOfNcclTellGroupAndBytes()
     {
         const std::string group = R"("Process Group Name": "3", "Process Group Description": "mesh_tp", )";
