@@ -94,5 +94,6 @@ using LogParserPtr = std::unique_ptr<LogParser>;
 [[nodiscard]] LogParserPtr makeMegatronParser();
 [[nodiscard]] LogParserPtr makeHfTrainerParser();
 [[nodiscard]] LogParserPtr makeStepLinesParser();
+[[nodiscard]] LogParserPtr makeJobLinesParser();
 
 } // namespace trainyard::readers
