@@ -21,7 +21,7 @@ constexpr std::array kNames { "file that no reader knows", "recording", "PyTorch
     "ibnetdiscover output", "iblinkinfo output", "SkyPilot catalogue", "plan", "Slurm node list",
     "list of AWS instance types", "nanotron configuration", "DeepSpeed configuration", "Accelerate configuration",
     "LLaMA-Factory configuration", "Axolotl configuration", "NeMo Automodel configuration", "MaxText configuration",
-    "Primus configuration", "result of Trainyard's probe" };
+    "Primus configuration", "log of a trainer", "result of Trainyard's probe" };
 static_assert(kNames.size() == std::size_t(SourceKind::Probe) + 1);
 
 /// Of the parts' moments, what is to be added so that they count from one zero; 0 of those that know no Unix time.

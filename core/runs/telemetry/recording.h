@@ -92,6 +92,8 @@ enum class SourceKind : std::uint8_t {
     AutomodelConfig,
     MaxTextConfig,
     PrimusConfig,
+    /// of a trainer that prints a line for each step
+    StepLog,
     /// of samples/probe
     Probe,
 };
@@ -323,6 +325,8 @@ struct RecordedNodes { // nodes that are alike
     double gpuMemoryBytes = 0;
     /// multiprocessors of each GPU
     int gpuProcessors = 0;
+    /// what is broken in them, a sentence each
+    std::vector<std::string> faults;
     bool operator==(const RecordedNodes &) const = default;
 };
 struct RecordedSwitch {

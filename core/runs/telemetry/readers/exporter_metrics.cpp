@@ -24,7 +24,7 @@ struct KnownMetric {
     double factor;
 };
 
-constexpr std::array<KnownMetric, 25> kKnown { {
+constexpr std::array<KnownMetric, 36> kKnown { {
     { "DCGM_FI_DEV_GPU_UTIL", samples::kGpuUtilization, "1", 0.01 },
     { "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", samples::kTensorActive, "1", 1 },
     { "DCGM_FI_PROF_SM_ACTIVE", samples::kSmActive, "1", 1 },
@@ -48,6 +48,18 @@ constexpr std::array<KnownMetric, 25> kKnown { {
     { "nvidia_smi_utilization_gpu_ratio", samples::kGpuUtilization, "1", 1 },
     { "nvidia_smi_memory_used_bytes", samples::kMemoryUsed, "B", 1 },
     { "nvidia_smi_power_draw_watts", samples::kPower, "W", 1 },
+    // AMD's device metrics exporter
+    { "gpu_gfx_activity", samples::kGpuUtilization, "1", 0.01 },
+    { "gpu_umc_activity", nullptr, "1", 0.01 },
+    { "gpu_used_vram", samples::kMemoryUsed, "B", kMebi },
+    { "gpu_free_vram", samples::kMemoryFree, "B", kMebi },
+    { "gpu_total_vram", nullptr, "B", kMebi },
+    { "gpu_package_power", samples::kPower, "W", 1 },
+    { "gpu_average_package_power", nullptr, "W", 1 },
+    { "gpu_energy_consumed", nullptr, "J", 1e-6 },
+    { "gpu_junction_temperature", samples::kTemperature, "°C", 1 },
+    { "gpu_memory_temperature", nullptr, "°C", 1 },
+    { "gpu_clock", nullptr, "Hz", 1e6 },
     { "nccl_bus_bandwidth_gbs", nullptr, "B/s", 1e9 },
     { "nccl_p2p_bus_bandwidth_gbs", nullptr, "B/s", 1e9 },
 } };
@@ -64,10 +76,12 @@ constexpr std::array<std::string_view, 7> kHostLabels { "Hostname", "hostname", 
     "host_name", "instance" };
 
 /// Labels that describe what other labels already tell apart.
-constexpr std::array<std::string_view, 26> kDescriptions { "__name__", "UUID", "uuid", "gpu_uuid", "pci_bus_id",
-    "modelName", "model_name", "GPU_I_PROFILE", "container", "namespace", "pod", "job", "instance", "service",
-    "endpoint", "Hostname", "hostname", "node", "kubernetes_node", "nodename", "host_name", "gpu", "nvlink", "nvswitch",
-    "GPU_I_ID", "port" };
+constexpr std::array<std::string_view, 39> kDescriptions { "gpu_id", "card_model", "card_series", "card_vendor",
+    "serial_number", "driver_version", "vbios_version", "gpu_partition_id", "gpu_compute_partition_type",
+    "gpu_memory_partition_type", "job_id", "job_user", "job_partition", "__name__", "UUID", "uuid", "gpu_uuid",
+    "pci_bus_id", "modelName", "model_name", "GPU_I_PROFILE", "container", "namespace", "pod", "job", "instance",
+    "service", "endpoint", "Hostname", "hostname", "node", "kubernetes_node", "nodename", "host_name", "gpu", "nvlink",
+    "nvswitch", "GPU_I_ID", "port" };
 
 std::string_view unitBySuffix(std::string_view name)
 {
@@ -137,6 +151,8 @@ std::string placeOf(const MetricLabels &labels)
         if (const std::string_view host = labelOf(labels, key); !host.empty() && place.empty())
             place = key == "instance" ? withoutPort(host) : host;
     std::string_view gpu = labelOf(labels, "gpu");
+    if (gpu.empty())
+        gpu = labelOf(labels, "gpu_id"); // AMD's exporter
     const std::string_view device = labelOf(labels, "device");
     if (gpu.starts_with("GPU") || gpu.starts_with("gpu"))
         gpu.remove_prefix(3);

@@ -32,8 +32,8 @@ GrowingLog::GrowingLog(std::string file)
     : m_file(std::move(file))
 {
     // The order in which a line is offered: who is told apart by less comes later.
-    for (const auto make : { makeMlperfParser, makeNemoParser, makeTorchtitanParser, makeDeepSpeedParser,
-             makeMegatronParser, makeHfTrainerParser })
+    for (const auto make : { makeJobLinesParser, makeMlperfParser, makeNemoParser, makeTorchtitanParser,
+             makeDeepSpeedParser, makeMegatronParser, makeStepLinesParser, makeHfTrainerParser })
         m_parsers.push_back(make());
 }
 
