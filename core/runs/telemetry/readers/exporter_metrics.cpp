@@ -180,15 +180,16 @@ const MetricSeries::Known &MetricSeries::of(std::string_view metric, const Metri
     if (const auto known = m_known.find(key); known != m_known.end())
         return known->second;
     const ExporterMetric name = exporterMetricNamed(metric);
-    SampleSeries series { .name = name.name, .unit = name.unit, .where = placeOf(labels) };
-    series.where = heldText(series.where);
-    if (const int others = m_places[name.name + '\x01' + series.where]++; others > 0) {
-        series.where += "{";
+    SampleSeries series {
+        .name = m_texts(name.name), .unit = m_texts(name.unit), .where = m_texts(heldText(placeOf(labels)))
+    };
+    if (const int others = m_places[SeriesKey(series)]++; others > 0) {
+        std::string where = series.where.text() + "{";
         for (const auto &[label, value] : labels)
-            series.where.append(series.where.ends_with('{') ? "" : ",").append(label).append("=").append(value);
-        series.where += "}";
+            where.append(where.ends_with('{') ? "" : ",").append(label).append("=").append(value);
+        series.where = SharedText(where + "}");
     }
-    const std::size_t index = m_scribe.addSeries(key, std::move(series));
+    const std::size_t index = m_scribe.addSeries(std::move(series));
     if (index == RecordingBuilder::kNewSeries)
         return m_none;
     return m_known.emplace(key, Known { index, name.factor, name.isDcgm || metric.empty() }).first->second;
@@ -225,7 +226,7 @@ void MetricSeries::addNetworkRates()
             rate.value.push_back(bytes >= 0 ? bytes / seconds : std::numeric_limits<double>::quiet_NaN());
         }
         if (!rate.at.empty())
-            m_scribe.addSeries("rate " + std::to_string(i), std::move(rate));
+            m_scribe.addSeries(std::move(rate));
     }
 }
 

@@ -98,8 +98,9 @@ void GrowingLog::give(Recording &recording)
         for (LogParser *parser : bySureness()) {
             const auto nameOf = [&](const SampleSeries &series) {
                 const auto owner = m_series.find({ series.rank, series.name, series.where, series.isByStep });
-                return owner == m_series.end() || owner->second == parser ? series.name
-                                                                          : parser->family() + "." + series.name;
+                return owner == m_series.end() || owner->second == parser
+                    ? series.name
+                    : SharedText(parser->family() + "." + series.name.text());
             };
             const auto isOwn = [&](const std::string &argument) {
                 const auto owner = m_arguments.find(argument);
