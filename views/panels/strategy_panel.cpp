@@ -4,6 +4,7 @@
 #include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/degrees.h"
+#include "views/panels/effect_columns.h"
 #include "views/panels/expert_text.h"
 #include "views/panels/file_row.h"
 #include "views/panels/fill_text.h"
@@ -104,10 +105,10 @@ void StrategyPanel::addRows()
     for (const StrategyEntry &entry : strategyEntries()) {
         if (entry.section) {
             const bool isFirst = m_sections.empty() || entry.row == &rowOf(&Plan::jobScheduler); // alone with jobs
-            const QString note = isFirst             ? tr("effect if switched")
-                : entry.focus == EffectFocus::Memory ? tr("≠ affects convergence")
-                                                     : QString();
-            m_sections.push_back({ new SectionTitle(tr(entry.section), note, content), {} });
+            const QString note = entry.focus == EffectFocus::Memory ? tr("≠ affects convergence") : QString();
+            m_sections.push_back({ isFirst ? new EffectHeading(tr(entry.section), note, content)
+                                           : new SectionTitle(tr(entry.section), note, content),
+                {} });
             rows->addWidget(m_sections.back().title);
         }
         if (entry.isAdvanced && !m_sections.back().more)

@@ -3,6 +3,7 @@
 
 #include "core/facts/plan/key_list.h"
 #include "models/plan_step.h"
+#include "views/panels/effect_columns.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/effect_text.h"
 #include "views/theme/switch_button.h"
@@ -26,11 +27,6 @@ QString text(const std::string &s)
     return QString::fromStdString(s);
 }
 
-QString markOf(bool changesTraining)
-{
-    return changesTraining ? QStringLiteral("≠ ") : QString();
-}
-
 } // namespace
 
 StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent)
@@ -39,7 +35,7 @@ StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const 
     , m_group(QString::fromStdString(entry.group))
     , m_explanation(explanation)
     , m_name(new TextLine(name, Ink::Text, this))
-    , m_effect(new TextLine({}, Ink::Muted, this))
+    , m_effect(new EffectLine(this))
 {
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -60,7 +56,6 @@ StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const 
         cell->addStretch();
     }
     layout->addLayout(cell, kControlShare);
-    m_effect->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     layout->addWidget(m_effect, kEffectShare);
     setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9);
     for (int i = 0; i < layout->count(); ++i)
@@ -191,9 +186,7 @@ void StrategyRow::setEffects(const EffectTable *effects, bool stale)
     for (int i = 0; m_list && i < int(m_alternatives.size()); ++i) {
         const Alternative &a = m_alternatives[std::size_t(i)];
         if (const auto known = value(a, effects)) {
-            EffectText shown = words(*known, *effects);
-            shown.text.prepend(markOf(known->changesTraining));
-            m_list->setEffect(i, shown, sentence(*known, *effects));
+            m_list->setEffect(i, words(*known, *effects), sentence(*known, *effects));
         } else {
             m_list->setEffect(i, {}, {}); // the reason why it is blocked stays as its tooltip
         }
@@ -211,21 +204,12 @@ void StrategyRow::showEffect(const EffectTable *effects)
     }
     if (!best) {
         const EffectText blocked = blockedText(m_alternatives);
-        m_effect->setText(blocked.text);
-        m_effect->setInk(blocked.ink);
+        m_effect->setEffect({}, blocked);
         m_effect->setToolTip(blocked.text.isEmpty() ? QString() : m_list ? m_list->toolTip() : m_switch->toolTip());
         return;
     }
-    const EffectText shown = words(*best, *effects);
-    QString lead = markOf(best->changesTraining);
-    if (!m_switch)
-        lead += text(best->alternative->label).section(QStringLiteral(" · "), 0, 0)
-            + (shown.isRefusal ? QStringLiteral(": ") : QStringLiteral(" "));
-    const QString brief = shown.brief.isEmpty() ? shown.text : shown.brief;
-    m_effect->setLead(int(lead.trimmed().size()));
-    m_effect->setText(lead + (shown.isRefusal ? brief : shown.text));
-    m_effect->setShortText(lead + brief);
-    m_effect->setInk(shown.ink);
+    m_effect->setEffect(
+        m_switch ? QString() : text(best->alternative->label).section(QStringLiteral(" · "), 0, 0), words(*best, *effects));
     m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->alternative->sentence), sentence(*best, *effects)));
 }
 
@@ -234,8 +218,11 @@ EffectText StrategyRow::words(const Value &value, const EffectTable &effects) co
     EffectText shown = effectText(*value.effect, effects, m_entry.focus);
     if (value.pinned)
         shown.text = tr("not with Data %1").arg(value.pinned->replicas);
-    if (shown.ink == Ink::Good && (value.changesTraining || value.isBound))
-        shown.ink = Ink::Muted;
+    if (value.changesTraining || value.isBound)
+        for (Ink *ink : { &shown.ink, &shown.columns.timeInk, &shown.columns.memoryInk })
+            *ink = *ink == Ink::Good ? Ink::Muted : *ink;
+    if (value.changesTraining)
+        shown.addMark(QStringLiteral("≠"));
     return shown;
 }
 
