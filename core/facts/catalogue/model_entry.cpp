@@ -101,6 +101,8 @@ CatalogueJson doubtsJson(const Doubts &doubts)
 {
     CatalogueJson list = CatalogueJson::array();
     for (const Doubt &doubt : doubts) {
+        if (doubt.isOfPlan) // they stand in the plan itself
+            continue;
         CatalogueJson one { { "text", doubt.text } };
         if (!doubt.key.empty())
             one["key"] = doubt.key;
@@ -208,8 +210,8 @@ std::string formatModel(const ModelSpec &model)
     }
     if (model.publishedParameters > 0)
         object["published_parameters"] = model.publishedParameters;
-    if (!model.doubts.empty())
-        object["not_understood"] = doubtsJson(model.doubts);
+    if (CatalogueJson doubts = doubtsJson(model.doubts); !doubts.empty())
+        object["not_understood"] = std::move(doubts);
     return object.dump();
 }
 

@@ -87,4 +87,12 @@ int Cluster::linkBetween(std::string_view a, std::string_view b) const
     return found == wanLinks.end() ? -1 : static_cast<int>(found - wanLinks.begin());
 }
 
+Doubts doubtsOfSources(const Plan &plan)
+{
+    Doubts doubts;
+    for (const NotUnderstood &one : plan.notUnderstood)
+        doubts.push_back({ one.key, one.text, one.low, one.high, one.isBlocking, true });
+    return doubts;
+}
+
 } // namespace trainyard

@@ -354,6 +354,21 @@ struct Stack {
     bool operator==(const Stack &) const = default;
 };
 
+/// What the readers of a plan's sources (a script, a topology) did not understand of them, or what no plan can express:
+/// core/facts/workload/doubt.h, kept in the plan itself.
+struct NotUnderstood {
+    /// setting of the source, "--moe-router-topk"; may be empty
+    std::string key;
+    /// what is missing: a sentence without its full stop
+    std::string text;
+    /// the iteration may take (1 + low) to (1 + high) times what is predicted
+    double low = 0, high = 0;
+    /// nothing may be computed of the plan
+    bool isBlocking = false;
+    Extra extra;
+    bool operator==(const NotUnderstood &) const = default;
+};
+
 struct Plan {
     static constexpr int kVersion = 1;
     std::string name, notes;
@@ -376,6 +391,7 @@ struct Plan {
     std::map<std::string, std::string> calibration;
     std::optional<MeasuredStageTimes> profile;
     std::optional<LayerProfiles> layerProfiles;
+    std::vector<NotUnderstood> notUnderstood;
     /// folder of the file, for relative paths; never written
     std::string baseDir;
     Extra extra;
@@ -383,5 +399,8 @@ struct Plan {
 };
 
 using PlanPtr = std::shared_ptr<const Plan>;
+
+/// Plan::notUnderstood as doubts, which a model that is resolved for the plan carries beside its own.
+[[nodiscard]] Doubts doubtsOfSources(const Plan &plan);
 
 } // namespace trainyard

@@ -16,15 +16,15 @@ std::string toString(const Doubt &doubt)
     return doubt.key.empty() ? doubt.text : doubt.key + ": " + doubt.text;
 }
 
-std::optional<Error> whyUnranked(const Doubts &doubts, const std::string &where)
+std::optional<Error> whyUnranked(const Doubts &doubts)
 {
     if (doubts.empty())
         return {};
     const Doubt *worst = blockingDoubt(doubts);
-    return Error { ErrorCode::BadValue, where,
-        "what it is read from is not understood, so that nothing is ranked by it: "
-            + toString(worst ? *worst : doubts.front()),
-        "a model that is described whole" };
+    const Doubt &told = worst ? *worst : doubts.front();
+    return Error { ErrorCode::BadValue, told.isOfPlan ? "not_understood" : "workload.model",
+        "what it is read from is not understood, so that nothing is ranked by it: " + toString(told),
+        told.isOfPlan ? "a plan without not_understood, once it is settled" : "a model that is described whole" };
 }
 
 } // namespace trainyard

@@ -21,6 +21,8 @@ struct Doubt {
     double low = 0, high = 0;
     /// the value itself is in doubt: nothing may be computed of it
     bool isBlocking = false;
+    /// of the sources of the plan, not of its model: Plan::notUnderstood
+    bool isOfPlan = false;
     bool operator==(const Doubt &) const = default;
 };
 
@@ -30,7 +32,8 @@ using Doubts = std::vector<Doubt>;
 [[nodiscard]] const Doubt *blockingDoubt(const Doubts &doubts);
 /// "layer_types: 4 of 10 layers …", as messages say it.
 [[nodiscard]] std::string toString(const Doubt &doubt);
-/// Why a plan with such doubts is neither ranked nor searched, at a key of it; empty where there are none.
-[[nodiscard]] std::optional<Error> whyUnranked(const Doubts &doubts, const std::string &where = "workload.model");
+/// Why a plan with such doubts is neither ranked nor searched, at the key that they are about; empty where there are
+/// none.
+[[nodiscard]] std::optional<Error> whyUnranked(const Doubts &doubts);
 
 } // namespace trainyard

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
 
 namespace trainyard {
@@ -236,6 +237,7 @@ ExpectedAll<Requested> resolve(PlanPtr plan, const Catalogue &catalogue)
         : resolveModel(plan->workload, plan->baseDir, catalogue);
     if (model) {
         workload.model = std::move(*model);
+        std::ranges::move(doubtsOfSources(*plan), std::back_inserter(workload.model.doubts));
         workload.setPlan(plan);
     } else
         errors.push_back(model.error());

@@ -8,6 +8,9 @@
 #include "core/iteration/placement/stage_source.h"
 #include "core/planner/space/axes_pools.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace trainyard {
 
 namespace detail {
@@ -161,6 +164,7 @@ ExpectedAll<SearchSpace> makeSpace(const PlanPtr &plan, const Catalogue &catalog
             model = std::move(*resolved);
         else if (scope.hasLayers) // measured times need no model
             errors.push_back(resolved.error());
+        std::ranges::move(doubtsOfSources(*plan), std::back_inserter(model.doubts));
         if (auto unranked = whyUnranked(model.doubts); unranked && scope.hasLayers)
             errors.push_back(*std::move(unranked));
         scope.model = &model;

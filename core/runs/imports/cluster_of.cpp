@@ -147,6 +147,8 @@ Pool poolOf(Draft &draft, const RecordedNodes &nodes, const Pool &model)
     else
         assumeGpu(draft, pool);
     setNvlink(draft, pool, nodes, from);
+    for (const std::string &fault : nodes.faults)
+        draft.doubt(from, fault + ". The plan counts whole nodes");
     if (nodes.hostMemoryBytes > 0 && nodes.hostMemoryBytes < 1e16) {
         if (!pool.host)
             pool.host.emplace();

@@ -315,10 +315,12 @@ void Draft::ignore(std::string sentence)
 
 void Draft::doubt(const std::string &setting, const std::string &why)
 {
-    const std::string sentence = setting + ": " + why;
-    if (notUnderstood.size() < 100 && std::ranges::find(notUnderstood, sentence) == notUnderstood.end())
-        notUnderstood.push_back(sentence);
-    ignore(sentence);
+    NotUnderstood told;
+    told.key = shortened(setting);
+    told.text = why;
+    if (plan.notUnderstood.size() < 100 && std::ranges::find(plan.notUnderstood, told) == plan.notUnderstood.end())
+        plan.notUnderstood.push_back(std::move(told));
+    ignore(setting + ": " + why);
 }
 
 void Draft::bad(std::string_view argument, std::string what, std::string right)

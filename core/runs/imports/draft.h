@@ -82,14 +82,13 @@ struct Draft {
         , derived(derivedJob(told))
         , hasOwnPools(base.cluster.gpus() > 0)
     {
+        plan.notUnderstood.clear(); // it was of other sources
     }
     const Recording &recording;
     const Catalogue &catalogue;
     Plan plan;
     Told arguments;
     std::vector<std::string> assumed, taken, ignored;
-    /// of `ignored`, what can change work, memory or shape
-    std::vector<std::string> notUnderstood;
     /// no source tells one
     bool isModelAssumed = false;
     /// the sentence of `assumed` about the type of GPU
@@ -114,7 +113,7 @@ struct Draft {
     void assume(std::string sentence);
     void assumeGpu(std::string sentence);
     void ignore(std::string sentence);
-    /// A setting that can change work, memory or shape, and that no plan takes: why.
+    /// A setting that can change work, memory or shape, and that no plan takes: why. It stays with the plan.
     void doubt(const std::string &setting, const std::string &why);
     void bad(std::string_view argument, std::string what, std::string right);
     /// Of a whole number in that range, else an error.

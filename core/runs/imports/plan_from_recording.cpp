@@ -283,7 +283,7 @@ ExpectedAll<ImportedPlan> planFrom(
     if (draft.plan.name.empty() && !recording.name.empty())
         draft.plan.name = shortened(recording.name);
     return ImportedPlan { std::move(draft.plan), std::move(draft.taken), std::move(draft.assumed),
-        std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored), std::move(draft.notUnderstood) };
+        std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored) };
 }
 
 } // namespace trainyard

@@ -321,6 +321,8 @@ struct RecordedNodes { // nodes that are alike
     double gpuMemoryBytes = 0;
     /// multiprocessors of each GPU
     int gpuProcessors = 0;
+    /// what is broken in them, a sentence each
+    std::vector<std::string> faults;
     bool operator==(const RecordedNodes &) const = default;
 };
 struct RecordedSwitch {

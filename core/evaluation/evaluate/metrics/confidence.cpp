@@ -298,8 +298,8 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
     if (const Doubts &doubts = workload.model.doubts; !doubts.empty() && !isMeasured) {
         label = std::max(label, ConfidenceLabel::Extrapolated); // no row is of a model that is not understood
         range = widenedBy(doubts, range);
-        notes.push_back(counted(doubts.size(), "field") + " of the model " + (doubts.size() == 1 ? "is" : "are")
-            + " not understood");
+        notes.push_back(counted(doubts.size(), "field") + " of the model or of what the plan is made of "
+            + (doubts.size() == 1 ? "is" : "are") + " not understood");
     }
     Confidence &confidence = metrics.confidence;
     confidence.label = toString(label);

@@ -2,6 +2,7 @@
 #include "core/evaluation/evaluate/problems/doubt_problems.h"
 
 #include "core/base/printable.h"
+#include "core/evaluation/evaluate/problems/fix_of.h"
 
 #include <algorithm>
 #include <cctype>
@@ -18,14 +19,39 @@ std::string signedPercent(double share)
     return (share < 0 ? "-" : "+") + std::to_string(std::lround(100 * std::abs(share))) + " %";
 }
 
+std::string whatFollows(double low, double high)
+{
+    const std::string range = low < 0 || high > 0
+        ? ". The range of the time allows for " + signedPercent(low) + " to " + signedPercent(high)
+        : "";
+    return range + "; the plan is not ranked, searched or compared";
+}
+
 std::string sentenceOf(const Doubt &doubt)
 {
-    std::string text = "Not understood of the model: " + shortened(toString(doubt), kMostShownOfDoubt);
-    if (doubt.isBlocking)
-        return text + ". Nothing is computed of it";
-    if (doubt.low < 0 || doubt.high > 0)
-        text += ". The range of the time allows for " + signedPercent(doubt.low) + " to " + signedPercent(doubt.high);
-    return text + "; the plan is not ranked, searched or compared";
+    const std::string text =
+        (doubt.isOfPlan ? "Not understood of what the plan is made of: " : "Not understood of the model: ")
+        + shortened(toString(doubt), kMostShownOfDoubt);
+    return text + (doubt.isBlocking ? ". Nothing is computed of it" : whatFollows(doubt.low, doubt.high));
+}
+
+/// Of the plan's own, which do not block, one for all of them.
+Problem ofPlan(const std::vector<const Doubt *> &doubts, const Plan &plan)
+{
+    constexpr std::size_t kMostNamed = 3;
+    TimeRange range;
+    std::string text = "Not understood of what the plan is made of: ";
+    for (std::size_t i = 0; i < doubts.size(); ++i) {
+        range = widenedBy({ *doubts[i] }, range);
+        if (i < kMostNamed)
+            text += (i > 0 ? "; " : "") + shortened(toString(*doubts[i]), kMostShownOfDoubt / kMostNamed);
+    }
+    if (doubts.size() > kMostNamed)
+        text += "; and " + std::to_string(doubts.size() - kMostNamed) + " more";
+    return { Severity::Warning, text + whatFollows(range.low, range.high), "not_understood",
+        { fixOf(plan, "They change nothing: leave them out", [](Plan &p) {
+            std::erase_if(p.notUnderstood, [](const NotUnderstood &one) { return !one.isBlocking; });
+        }) } };
 }
 
 } // namespace
@@ -34,8 +60,19 @@ std::vector<Problem> doubtProblems(const Doubts &doubts, const std::string &wher
 {
     std::vector<Problem> problems;
     for (const Doubt &doubt : doubts)
-        problems.push_back({ doubt.isBlocking ? Severity::Blocking : Severity::Warning, sentenceOf(doubt), where, {} });
+        if (doubt.isBlocking || !doubt.isOfPlan)
+            problems.push_back({ doubt.isBlocking ? Severity::Blocking : Severity::Warning, sentenceOf(doubt),
+                doubt.isOfPlan ? "not_understood" : where, {} });
     return problems;
+}
+
+std::optional<Problem> sourcesProblem(const Doubts &doubts, const Plan &plan)
+{
+    std::vector<const Doubt *> own;
+    for (const Doubt &doubt : doubts)
+        if (doubt.isOfPlan && !doubt.isBlocking)
+            own.push_back(&doubt);
+    return own.empty() ? std::nullopt : std::optional(ofPlan(own, plan));
 }
 
 TimeRange widenedBy(const Doubts &doubts, TimeRange range)

@@ -296,6 +296,8 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     std::vector<Problem> problems;
     if (workload.source.hasLayers)
         std::ranges::move(doubtProblems(workload.model.doubts), std::back_inserter(problems));
+    if (auto sources = sourcesProblem(workload.model.doubts, *workload.plan))
+        problems.push_back(std::move(*sources));
     addMemoryProblems(problems, evaluation, workload);
     addShapeProblems(problems, evaluation, workload);
     addExpertNotes(problems, evaluation, workload);

@@ -45,6 +45,15 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<MeasuredStageTimes>)
             otherwise("limited by the schedule only"), range(1, 1e9)));
 }
 
+template <class V> [[gnu::cold]] void describe(V &v, Of<NotUnderstood>)
+{
+    v.value(&NotUnderstood::key, Key("key", "Setting of the source"));
+    v.value(&NotUnderstood::text, Key("text", "What was not understood, a sentence", kRequired));
+    v.value(&NotUnderstood::low, Key("low", "What the time may be too long by, a share of it below 0", range(-1, 0)));
+    v.value(&NotUnderstood::high, Key("high", "What the time may be too short by, a share of it", upTo(1000)));
+    v.value(&NotUnderstood::isBlocking, Key("blocking", "Nothing may be computed of the plan"));
+}
+
 template <class V> [[gnu::cold]] void describe(V &v, Of<Plan>)
 {
     v.value(&Plan::name, Key("name", "Title of the plan", kAlways));
@@ -80,6 +89,9 @@ template <class V> [[gnu::cold]] void describe(V &v, Of<Plan>)
         Key("layer_profiles", "Measured times of one layer by GPU, which override the cost model",
             said("Measured layers"),
             more("they stand for all that GPUs compute: embedding, head and an update on the GPU then take no time")));
+    v.value(&Plan::notUnderstood,
+        Key("not_understood", "What an import did not understand of its sources", otherwise("none"),
+            more("such a plan is not ranked, searched or compared; leave an entry out once it is settled")));
 }
 
 } // namespace trainyard::keys

@@ -184,6 +184,7 @@ template <class Io> void describe(Io &io, Maybe<RecordedNodes> auto &nodes)
     io.real("host_memory_bytes", nodes.hostMemoryBytes, "Of each");
     io.real("gpu_memory_bytes", nodes.gpuMemoryBytes, "Of each GPU");
     io.whole("gpu_processors", nodes.gpuProcessors, "Multiprocessors of each GPU");
+    io.texts("faults", nodes.faults, "What is broken in them, a sentence each");
     io.index("source", nodes.source, "Index into sources");
 }
 

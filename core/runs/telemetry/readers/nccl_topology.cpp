@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace trainyard::readers {
 
@@ -28,13 +29,39 @@ double pcieBytesPerSecond(std::string_view speed, std::string_view width)
     return perLane > 0 && lanes > 0 && lanes <= 32 ? lanes * perLane / 80 * 1e9 : 0;
 }
 
+struct NcclNet {
+    std::string name;
+    double megabits = 0;
+    int root = 0; // the device below a CPU that it is behind; one more each
+};
+
 struct NcclHost {
-    int gpuDevices = 0, gpus = 0, infiniband = 0, ethernet = 0, nets = 0; // PCI devices, and what NCCL found
-    std::map<std::string, double> netMegabits; // by name and device
+    int gpuDevices = 0, gpus = 0, infiniband = 0, ethernet = 0; // PCI devices, and what NCCL found
+    std::map<std::string, NcclNet> nets; // by name and device
+    std::set<int> rootsOfGpus;
     int links = -1, computeCapability = 0; // fewest NVLinks of a GPU
     bool goesToSwitches = false, goesToGpus = false;
     double pcie = 0; // of the slowest GPU's slot
 };
+
+/// The networks that carry training, as NCCL would choose them: of unlike speeds neither what is far slower than the
+/// fastest (a port for management), nor what is slower and shares no PCIe switch with a GPU where the fastest do (a
+/// port for storage).
+std::vector<NcclNet> trainingNets(const NcclHost &host)
+{
+    constexpr double kFarSlower = 4;
+    const auto isNear = [&](const NcclNet &net) { return host.rootsOfGpus.contains(net.root); };
+    double fastest = 0;
+    for (const auto &[key, net] : host.nets)
+        fastest = std::max(fastest, net.megabits);
+    const bool areFastestNear = std::ranges::any_of(
+        host.nets, [&](const auto &one) { return one.second.megabits == fastest && isNear(one.second); });
+    std::vector<NcclNet> chosen;
+    for (const auto &[key, net] : host.nets)
+        if (net.megabits == fastest || (net.megabits * kFarSlower > fastest && (isNear(net) || !areFastestNear)))
+            chosen.push_back(net);
+    return chosen;
+}
 
 class DeviceTree {
 public:
@@ -54,11 +81,14 @@ public:
                 m_host = &m_hosts[std::string(host)];
         } else if (name == "pci") {
             m_isStrange |= (parent != "cpu" && parent != "pci") || !element.has("busid");
+            m_root += parent == "cpu";
             addDevice(element);
         } else if (name == "gpu") {
             m_isStrange |= parent != "pci" || !element.has("dev");
             closeGpu();
             m_host->gpus += m_host->gpus < 4096;
+            if (m_host->rootsOfGpus.size() < 4096)
+                m_host->rootsOfGpus.insert(m_root);
             m_isInGpu = true;
             if (const auto sm = integerIn(element["sm"]); sm && *sm > 0 && *sm < 1000)
                 m_host->computeCapability = static_cast<int>(*sm);
@@ -114,8 +144,8 @@ private:
             m_scribe.note("Networks without a speed count as 10 Gbit/s, as NCCL takes them");
         }
         std::string key = std::string(element["name"]).append("/").append(element["dev"]);
-        if (m_host->netMegabits.size() < 4096)
-            m_host->netMegabits.emplace(std::move(key), megabits);
+        if (m_host->nets.size() < 4096)
+            m_host->nets.emplace(std::move(key), NcclNet { std::string(element["name"]), megabits, m_root });
     }
 
     void closeGpu()
@@ -127,13 +157,29 @@ private:
         m_links = 0;
     }
 
+    void noteLeftOut(const NcclHost &host, const std::vector<NcclNet> &chosen)
+    {
+        std::string names;
+        for (const auto &[key, net] : host.nets)
+            if (std::ranges::none_of(chosen, [&](const NcclNet &one) {
+                    return one.name == net.name && one.megabits == net.megabits && one.root == net.root;
+                }))
+                names += (names.empty() ? "" : ", ") + net.name + " (" + plainNumber(net.megabits / 1e3) + " Gbit/s)";
+        if (!names.empty())
+            m_scribe.note("Not counted as NICs of training, since they are slower than the others and farther from "
+                          "the GPUs, or far slower: "
+                + names);
+    }
+
     void addHost(const NcclHost &host)
     {
         RecordedNodes node;
         node.gpus = host.gpus > 0 ? host.gpus : host.gpuDevices;
-        node.nics = static_cast<int>(host.netMegabits.size());
-        for (const auto &[name, megabits] : host.netMegabits) {
-            const double rate = megabits * 1e6 / 8;
+        const std::vector<NcclNet> nets = trainingNets(host);
+        node.nics = static_cast<int>(nets.size());
+        noteLeftOut(host, nets);
+        for (const NcclNet &net : nets) {
+            const double rate = net.megabits * 1e6 / 8;
             if (node.nicBytesPerSecond > 0 && rate != node.nicBytesPerSecond)
                 m_scribe.note("Its NICs differ in speed: the slowest counts");
             node.nicBytesPerSecond = node.nicBytesPerSecond > 0 ? std::min(node.nicBytesPerSecond, rate) : rate;
@@ -166,7 +212,7 @@ private:
     NcclHost m_nowhere;
     NcclHost *m_host = &m_nowhere;
     std::vector<std::string> m_path;
-    int m_links = 0;
+    int m_links = 0, m_root = 0;
     bool m_isInGpu = false, m_isStrange = false;
 };
 

@@ -6,7 +6,6 @@
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace trainyard::readers {
 
@@ -148,21 +147,11 @@ void RecordingBuilder::add(BenchmarkPoint point)
 
 void RecordingBuilder::tidy(SampleSeries &series)
 {
-    std::vector<std::size_t> order(series.at.size());
-    std::iota(order.begin(), order.end(), std::size_t(0));
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return series.at[i]; });
-    SampleSeries sorted;
-    for (const std::size_t i : order) {
-        if (!sorted.at.empty() && sorted.at.back() == series.at[i]) {
-            drop(series.at[i] == kNoTime ? "samples repeated without a time" : "samples repeated at the same time");
-            --source().taken;
-            continue;
-        }
-        sorted.at.push_back(series.at[i]);
-        sorted.value.push_back(series.value[i]);
-    }
-    series.at = std::move(sorted.at);
-    series.value = std::move(sorted.value);
+    const auto timeless = std::max<std::int64_t>(1, std::ranges::count(series.at, kNoTime)) - 1;
+    const std::int64_t repeated = sortSamples(series, Repeated::FirstStays);
+    drop("samples repeated without a time", timeless);
+    drop("samples repeated at the same time", repeated - timeless);
+    source().taken -= repeated;
 }
 
 Expected<Recording> RecordingBuilder::finish()

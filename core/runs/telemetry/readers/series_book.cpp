@@ -16,8 +16,9 @@ constexpr std::size_t kMostSeries = 20000; // a file that names more is no log
 constexpr std::size_t kMostSeriesText = std::size_t(16) << 20; // bytes of their names, units and places
 constexpr std::size_t kMostNotes = 40;
 
-/// Sorts by `at`; of equal ones by step the last of the file stays. Returns how many gave way.
-std::int64_t sortSamples(SampleSeries &series)
+} // namespace
+
+std::int64_t sortSamples(SampleSeries &series, Repeated stays)
 {
     const bool isInOrder =
         std::ranges::adjacent_find(series.at, [](Moment a, Moment b) { return a >= b; }) == series.at.end();
@@ -30,8 +31,9 @@ std::int64_t sortSamples(SampleSeries &series)
     std::vector<double> value;
     std::int64_t gaveWay = 0;
     for (const std::size_t i : order)
-        if (series.isByStep && !at.empty() && at.back() == series.at[i]) {
-            value.back() = series.value[i];
+        if (stays != Repeated::AllStay && !at.empty() && at.back() == series.at[i]) {
+            if (stays == Repeated::LastStays)
+                value.back() = series.value[i];
             ++gaveWay;
         } else {
             at.push_back(series.at[i]);
@@ -41,8 +43,6 @@ std::int64_t sortSamples(SampleSeries &series)
     series.value = std::move(value);
     return gaveWay;
 }
-
-} // namespace
 
 SampleSeries &SeriesBook::of(const Sought &key, std::string_view unit)
 {
@@ -126,7 +126,7 @@ std::int64_t SeriesBook::give(Recording &recording, std::uint32_t source, const 
     for (auto &[key, series] : m_series) {
         if (series.at.empty())
             continue;
-        gaveWay += sortSamples(series);
+        gaveWay += sortSamples(series, series.isByStep ? Repeated::LastStays : Repeated::AllStay);
         if (!series.isByStep)
             for (Moment &at : series.at)
                 at -= recording.zero;

@@ -6,6 +6,7 @@
 
 #include "core/runs/telemetry/read_sources.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -66,6 +67,10 @@ private:
     std::vector<const SampleSeries *> m_begun;
 };
 
+/// Of samples at one step or moment.
+enum class Repeated : std::uint8_t { AllStay, FirstStays, LastStays };
+/// Sorts by step or moment, equal ones in the order of the file. Returns how many gave way.
+std::int64_t sortSamples(SampleSeries &series, Repeated stays);
 /// Counts `count` more for the reason.
 void drop(RecordedSource &source, std::string_view reason, std::int64_t count = 1);
 /// Once, however often it is said; forty at most.

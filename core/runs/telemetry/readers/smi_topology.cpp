@@ -78,16 +78,33 @@ struct Links {
     int ofGpu = 0; // the fewest that a GPU has
     bool isSwitched = false;
     bool areAlike = true;
+    /// GPUs that have none, where others have
+    std::vector<std::string> without;
 };
+
+/// GPUs whose rows have links to nobody.
+std::vector<std::string> withoutLinks(const Matrix &matrix)
+{
+    std::vector<std::string> without;
+    for (const auto &[gpu, row] : matrix.rows)
+        if (std::ranges::none_of(row, [](const std::string &cell) { return linksOf(cell) > 0; }))
+            without.push_back(gpu);
+    return without;
+}
 
 Links linksIn(const Matrix &matrix)
 {
     Links links;
+    links.without = withoutLinks(matrix);
+    const auto hasNone = [&](const std::string &gpu) { return std::ranges::binary_search(links.without, gpu); };
     int fewest = 1 << 20, most = 0, least = 1 << 20, greatest = 0;
     for (const auto &[gpu, row] : matrix.rows) {
+        if (hasNone(gpu))
+            continue;
         int sum = 0;
         for (std::size_t i = 0; i < matrix.devices.size(); ++i) {
-            if (!isGpuLabel(matrix.devices[i]) || matrix.devices[i] == gpu || matrix.cell(row, i).empty())
+            const std::string &other = matrix.devices[i];
+            if (!isGpuLabel(other) || other == gpu || hasNone(other) || matrix.cell(row, i).empty())
                 continue;
             const int count = linksOf(matrix.cell(row, i));
             sum += count;
@@ -98,9 +115,10 @@ Links linksIn(const Matrix &matrix)
         greatest = std::max(greatest, sum);
     }
     if (most == 0)
-        return links;
+        return {};
     // between each pair more than a GPU has for all of them together: they all go to switches
-    links.isSwitched = fewest == most && (matrix.gpus() == 2 || most * (matrix.gpus() - 1) > kMostLinks);
+    const int joined = matrix.gpus() - int(links.without.size());
+    links.isSwitched = fewest == most && (joined == 2 || most * (joined - 1) > kMostLinks);
     links.ofGpu = links.isSwitched ? most : least;
     links.areAlike = links.isSwitched || (least == greatest && fewest == most);
     return links;
@@ -136,6 +154,15 @@ void writeNodes(const SourceText &source, const Matrix &matrix, RecordingBuilder
     node.nics = trainingNics(matrix, scribe);
     const Links links = linksIn(matrix);
     node.isNvlinkSwitched = links.isSwitched;
+    if (!links.without.empty()) {
+        std::string names;
+        for (const std::string &gpu : links.without)
+            names += (names.empty() ? "" : ", ") + gpu;
+        node.faults.push_back(names + (links.without.size() == 1 ? " has" : " have")
+            + " no NVLink, which the other GPUs of the node have: all that is exchanged with "
+            + (links.without.size() == 1 ? "it" : "them") + " takes PCIe");
+        scribe.note(node.faults.back());
+    }
     if (links.ofGpu > 0) {
         const std::string fileName = std::filesystem::path(source.file).filename().string();
         double rate = nvlinkBytesPerSecond(matrix.gpuName);

@@ -46,6 +46,7 @@ private slots:
     void thePlansFileKeepsTheDoubts();
     void aPathSaysTheSameAsTheModelInside();
     void nothingIsRankedOrComparedByIt();
+    void whatAnImportDidNotUnderstandIsAProblemUntilItIsSettled();
 };
 
 void TestDoubts::aModelThatIsUnderstoodSaysNothing()
@@ -123,6 +124,32 @@ void TestDoubts::nothingIsRankedOrComparedByIt()
     QVERIFY2(table.find("unsure is not compared: ") != std::string::npos, table.c_str());
     QVERIFY(comparisonJson(pair).find("\"iteration_time_s\": null") != std::string::npos
         || comparisonJson(pair).find("\"iteration_time_s\":null") != std::string::npos);
+}
+
+/// Of the sources of the plan, not of its model: one warning for all, and a fix that leaves them out.
+void TestDoubts::whatAnImportDidNotUnderstandIsAProblemUntilItIsSettled()
+{
+    Plan plan = planWith({});
+    const EvaluationPtr before = evaluated(plan);
+    for (const char *key : { "--one", "--two", "--three", "--four" })
+        plan.notUnderstood.push_back({ key, "no plan has it", -0.1, 0.5, false, {} });
+    const auto read = parsePlan(formatPlan(plan), "plan.json");
+    QVERIFY(read && read->notUnderstood == plan.notUnderstood);
+    const EvaluationPtr doubted = evaluated(plan);
+    const auto problem = std::ranges::find(doubted->problems, "not_understood", &Problem::where);
+    QVERIFY(problem != doubted->problems.end() && problem->severity == Severity::Warning);
+    QVERIFY(problem->text.find("--one: no plan has it") != std::string::npos
+        && problem->text.find("--four") == std::string::npos && problem->text.find("and 1 more") != std::string::npos);
+    QCOMPARE(*doubted->metrics.iterationTime, *before->metrics.iterationTime);
+    QVERIFY(*doubted->metrics.confidence.iterationHigh > *before->metrics.confidence.iterationHigh
+        && *doubted->metrics.confidence.iterationLow < *before->metrics.confidence.iterationLow);
+    EvaluationWorkspace workspace;
+    QVERIFY(!selectDatacenters(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace));
+    const Plan settled = *problem->fixes.front().plan;
+    QVERIFY(settled.notUnderstood.empty());
+    QCOMPARE(evaluated(settled)->problems.size(), before->problems.size());
+    plan.notUnderstood.front().isBlocking = true;
+    QVERIFY(!evaluated(plan)->feasible());
 }
 
 TRAINYARD_APPLESS_TEST(TestDoubts)

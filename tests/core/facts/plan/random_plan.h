@@ -281,6 +281,8 @@ public:
             p.profile = profile(p.parallelism.pipeline);
         addJobs(p); // last, so that plans of a seed stay what they are otherwise
         addServing(p);
+        for (int i = whole(0, 2); i > 0; --i)
+            p.notUnderstood.push_back({ text(), text(), -real(0, 1), real(0, 9), coin(), extra() });
         return p;
     }
 

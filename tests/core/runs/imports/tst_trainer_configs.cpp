@@ -27,6 +27,15 @@ const std::string kLlamaFactory =
     "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n"
     "output_dir: out\nlearning_rate: 1e-5\n";
 
+/// "setting: why", of what the plan was made of.
+std::vector<std::string> doubtsOf(const ImportedPlan &made)
+{
+    std::vector<std::string> told;
+    for (const Doubt &doubt : doubtsOfSources(made.plan))
+        told.push_back(toString(doubt));
+    return told;
+}
+
 } // namespace
 
 class TestTrainerConfigs : public QObject {
@@ -51,7 +60,7 @@ private slots:
         // tied embeddings; of a layer Q and O, K and V of a quarter of the heads, three products of the MLP, two norms
         const double layer = 2.0 * 1024 * 1024 + 2.0 * 1024 * 256 + 3.0 * 1024 * 4096 + 2 * 1024;
         QCOMPARE(totalParameters(modelOf(p)), 12 * layer + 1024.0 * 50304 + 1024);
-        QVERIFY(made.notUnderstood.empty());
+        QVERIFY(made.plan.notUnderstood.empty());
         QVERIFY(evaluated(p) > 0);
     }
 
@@ -59,17 +68,16 @@ private slots:
     {
         const ImportedPlan made =
             imported(read("config.yaml", kNanotron + "  packed_ring: 4\n  nothing_of_it: false\n"));
-        QVERIFY(made.notUnderstood.empty()); // all below tokens is known to change nothing else
+        QVERIFY(made.plan.notUnderstood.empty()); // all below tokens is known to change nothing else
         const ImportedPlan doubted = imported(read("config.yaml", kNanotron + "parallel_flux:\n  depth: 3\n"));
-        QVERIFY(
-            says(doubted.notUnderstood, "parallel_flux.depth = 3") && says(doubted.ignored, "parallel_flux.depth = 3"));
+        QVERIFY(says(doubtsOf(doubted), "parallel_flux.depth = 3") && says(doubted.ignored, "parallel_flux.depth = 3"));
         std::string mixed = kNanotron;
         mixed.insert(mixed.find("    hidden_size"), "    layer_types: [attention, mamba]\n");
         QVERIFY(errorOf(read("config.yaml", mixed)).find("layer_types") != std::string::npos);
         auto script = with(kLlama, { { "micro_batch_size", "1" }, { "global_batch_size", "64" }, { "bf16", "True" } });
-        QCOMPARE(imported(told(script)).notUnderstood, std::vector<std::string> {});
+        QCOMPARE(doubtsOf(imported(told(script))), std::vector<std::string> {});
         script["warp_factor"] = "9";
-        QVERIFY(says(imported(told(script)).notUnderstood, "warp_factor = 9"));
+        QVERIFY(says(doubtsOf(imported(told(script))), "warp_factor = 9"));
     }
 
     void layersByKindAreRefused()
@@ -111,14 +119,14 @@ private slots:
         QVERIFY(made.plan.memory.optimizerOffload == OptimizerOffload::Host);
         QVERIFY(made.plan.memory.parameterOffload == ParameterOffload::None);
         QCOMPARE(made.plan.stack.name, std::string("deepspeed"));
-        QVERIFY(made.notUnderstood.empty());
+        QVERIFY(made.plan.notUnderstood.empty());
         const ImportedPlan sized = imported(read("ds.json",
             R"({"train_batch_size": 256, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4,
                 "zero_optimization": {"stage": 2}})"));
         QCOMPARE(sized.plan.cluster.gpus(), 256 / (2 * 4));
         const ImportedPlan other = imported(read("ds.json",
             R"({"zero_optimization": {"stage": 3, "zero_quantized_weights": true}, "bf16": {"enabled": true}})"));
-        QVERIFY(says(other.notUnderstood, "zero_quantized_weights"));
+        QVERIFY(says(doubtsOf(other), "zero_quantized_weights"));
     }
 
     void llamaFactoryTellsModelStageAndBatch()
@@ -131,7 +139,7 @@ private slots:
         QCOMPARE(made.plan.parallelism.zeroStage, 3);
         QCOMPARE(made.plan.stack.name, std::string("deepspeed"));
         QVERIFY(made.plan.memory.recompute == Recompute::Full); // unless it is turned off
-        QVERIFY(says(made.assumed, "not packed") && made.notUnderstood.empty());
+        QVERIFY(says(made.assumed, "not packed") && made.plan.notUnderstood.empty());
         std::string adapters = kLlamaFactory;
         adapters.replace(adapters.find("finetuning_type: full"), 21, "finetuning_type: lora");
         QVERIFY(errorOf(read("lora.yaml", adapters)).find("adapters") != std::string::npos);
@@ -200,7 +208,7 @@ private slots:
         const ImportedPlan made = imported(read("a.sh", script));
         QCOMPARE(made.plan.parallelism.tensor, 4);
         QCOMPARE(modelOf(made.plan).layers, 80);
-        QVERIFY(says(made.notUnderstood, "8 where line 2 has it"));
+        QVERIFY(says(doubtsOf(made), "8 where line 2 has it"));
         std::string shaped = script;
         shaped.replace(shaped.find("else N=80"), 9, "else N=40");
         QVERIFY(errorOf(read("a.sh", shaped)).find("80 where line 2 has it") != std::string::npos);

@@ -95,6 +95,18 @@ private slots:
         QCOMPARE(read("4xA100.txt", text).nodes.at(0).nvlinkBytesPerSecond, 300e9);
     }
 
+    /// What the other GPUs have stays; the one that lost its links is named.
+    void aGpuOffNvlinkIsAFaultOfItsNode()
+    {
+        const Recording r = read("4xA100.txt",
+            "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\nGPU0\tX\tNV12\tSYS\tNV12\t0\n"
+            "GPU1\tNV12\tX\tSYS\tNV12\t0\nGPU2\tSYS\tSYS\tX\tNODE\t0\nGPU3\tNV12\tNV12\tNODE\tX\t0\n");
+        QVERIFY(r.nodes.at(0).gpus == 4 && r.nodes[0].isNvlinkSwitched);
+        QCOMPARE(r.nodes[0].nvlinkBytesPerSecond, 300e9);
+        QCOMPARE(r.nodes[0].faults.size(), std::size_t(1));
+        QVERIFY(r.nodes[0].faults[0].find("GPU2 has no NVLink") == 0 && hasNote(r, "GPU2 has no NVLink"));
+    }
+
     void nodesWithoutNvlinkHaveNone()
     {
         const Recording r = read("t", "\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPHB\t0-3\nGPU1\tPHB\tX\t0-3\n");
@@ -110,6 +122,20 @@ private slots:
         QCOMPARE(r.nodes[0].nicBytesPerSecond, 50e9); // 400000 Mbit/s
         QCOMPARE(r.nodes[0].nvlinkBytesPerSecond, 450e9);
         QVERIFY(r.nodes[0].isNvlinkSwitched && hasNote(r, "48 GB/s"));
+    }
+
+    /// NCCL takes the fastest adapters; a slow one, and a slower one far from all GPUs, carry no training.
+    void portsForManagementAndStorageAreNoFabric()
+    {
+        const auto port = [](const char *name, const char *bus, const char *megabits) {
+            return std::string("<pci busid=\"0000:") + bus + ":00.0\" class=\"0x020000\"><nic><net name=\"" + name
+                + "\" dev=\"0\" speed=\"" + megabits + "\" gdr=\"0\"/></nic></pci>";
+        };
+        std::string host = ncclHost("0x1");
+        host.insert(host.find("<pci"), port("eno1", "e1", "1000") + port("store", "e2", "200000"));
+        const Recording r = read("topo.xml", "<system version=\"1\">" + host + "</system>");
+        QVERIFY(r.nodes.at(0).nics == 2 && r.nodes[0].nicBytesPerSecond == 50e9);
+        QVERIFY(hasNote(r, "eno1 (1 Gbit/s), store (200 Gbit/s)"));
     }
 
     void aNetworkWithoutASpeedCountsAsNcclTakesIt()
