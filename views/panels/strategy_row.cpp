@@ -3,6 +3,7 @@
 
 #include "core/facts/plan/key_list.h"
 #include "models/plan_step.h"
+#include "models/text/format.h"
 #include "views/panels/effect_columns.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/effect_text.h"
@@ -99,7 +100,10 @@ Alternative StrategyRow::own(int index) const
 {
     const Alternative &shown = m_alternatives[std::size_t(index)];
     const auto it = std::ranges::find(m_own, shown.id, &Alternative::id);
-    return m_own.empty() ? shown : it == m_own.end() ? Alternative {} : *it;
+    Alternative taken = m_own.empty() ? shown : it == m_own.end() ? Alternative {} : *it;
+    if (const auto offered = m_offered.find(taken.id); taken.plan && offered != m_offered.end())
+        taken.plan = offered->second;
+    return taken;
 }
 
 void StrategyRow::setAlternatives(std::vector<Alternative> alternatives, std::vector<Alternative> own)
@@ -183,6 +187,12 @@ std::optional<StrategyRow::Value> StrategyRow::value(const Alternative &alternat
 void StrategyRow::setEffects(const EffectTable *effects, bool stale)
 {
     m_effect->setDimmed(stale);
+    m_offered.clear();
+    if (effects && !stale)
+        for (const Alternative &a : m_alternatives)
+            if (const auto known = effects->strategies.find(a.id);
+                known != effects->strategies.end() && known->second.offered)
+                m_offered[a.id] = known->second.offered;
     for (int i = 0; m_list && i < int(m_alternatives.size()); ++i) {
         const Alternative &a = m_alternatives[std::size_t(i)];
         if (const auto known = value(a, effects)) {
@@ -237,6 +247,10 @@ QString StrategyRow::sentence(const Value &value, const EffectTable &effects) co
                          .arg(value.pinned->mostReplicas);
     if (m_entry.focus == EffectFocus::Utilization)
         sentences << utilizationSentence(*value.effect, effects.utilization);
+    if (value.effect->offered && value.effect->room)
+        sentences << tr("Room for %1 requests/s; it begins with %2.")
+                         .arg(formatCount(*value.effect->room),
+                             formatCount(value.effect->offered->bubbleFill.requestsPerSecond));
     sentences << effectSentence(*value.effect, effects.iterationTime);
     if (value.changesTraining)
         sentences << tr("≠ It affects convergence.");

@@ -11,6 +11,8 @@
 
 #include <QWidget>
 
+#include <map>
+
 namespace trainyard {
 
 class EffectCombo;
@@ -68,6 +70,8 @@ private:
     std::vector<Alternative> m_alternatives;
     /// of the plan that edits start from; empty where that is the one shown
     std::vector<Alternative> m_own;
+    /// by Alternative::id, what choosing writes instead of the alternative's plan
+    std::map<std::string, PlanPtr> m_offered;
     TextLine *m_name;
     EffectLine *m_effect;
     EffectCombo *m_list = nullptr;
