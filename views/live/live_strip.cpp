@@ -189,7 +189,8 @@ void LiveStrip::showFigures()
     const bool hasSteps = !m_live.steps().empty();
     if (hasSteps)
         now = m_live.steps().back();
-    const watch::Watchman::StepFigures &plan = m_live.predicted();
+    const watch::Watchman::StepFigures plan =
+        m_live.otherJob().isEmpty() ? m_live.predicted() : watch::Watchman::StepFigures {}; // not of this plan
     time->setFigure(hasSteps ? againstPlan(now.seconds, plan.seconds) : QString());
     const bool isCompared = hasSteps && plan.seconds > 0;
     const bool isSame = isCompared && formatChange(plan.seconds, now.seconds) == formatChange(1, 1);
