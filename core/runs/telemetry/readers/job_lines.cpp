@@ -30,7 +30,8 @@ public:
 
     bool take(const TextLine &line) override
     {
-        const bool isTaken = takeYaml(line) || takeCommand(line) || takeTorchtitan(line.text) || takeTrainer(line.text);
+        const bool isTaken = takeYaml(line) || takeCommand(line) || takeTorchtitan(line.text) || takeTrainer(line.text)
+            || takeSize(line.text);
         lookForRanks(line.text);
         return isTaken && sure(2);
     }
@@ -187,6 +188,26 @@ private:
             addArgument("data_parallel_size", std::to_string(m_total / m_ofDevice / m_accumulated));
         }
         return true;
+    }
+
+    /// "NUM_GPUS:  252", as scripts of Slurm jobs print their variables.
+    bool takeSize(std::string_view text)
+    {
+        static constexpr std::array<std::pair<std::string_view, const char *>, 6> kSizes {
+            { { "NUM_GPUS:", "world_size" }, { "WORLD_SIZE:", "world_size" }, { "SLURM_JOB_NUM_NODES:", "nnodes" },
+                { "SLURM_NNODES:", "nnodes" }, { "SLURM_GPUS_PER_NODE:", "nproc_per_node" },
+                { "SLURM_GPUS_ON_NODE:", "nproc_per_node" } }
+        };
+        for (const auto &[key, name] : kSizes)
+            if (std::string_view rest = trimmed(text); takeText(rest, key)) {
+                rest = trimmed(rest);
+                const auto count = takeWhole(rest);
+                if (!count || *count < 1 || *count > 10'000'000 || !rest.empty())
+                    return false;
+                addArgument(name, std::to_string(*count));
+                return true;
+            }
+        return false;
     }
 
     /// "[rank-7/8]" of Primus. The line itself is another parser's.

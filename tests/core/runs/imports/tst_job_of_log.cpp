@@ -42,6 +42,13 @@ private slots:
         QCOMPARE(plan.cluster.gpus(), 32);
     }
 
+    void whatItsScriptPrintsOfItsSizeCounts()
+    {
+        const Plan plan = planOf("SLURM_GPUS_PER_NODE:  4\nSLURM_JOB_NUM_NODES:  63\nNUM_GPUS:  252\n" + kIterations);
+        QCOMPARE(plan.cluster.gpus(), 252);
+        QCOMPARE(plan.cluster.datacenters[0].pools[0].gpusPerNode, 4);
+    }
+
     void theConfigurationOfMegatronBridgeIsItsYaml()
     {
         const Plan plan = planOf("------- Task Configuration -------\nmodel:\n  num_layers: 16\n  hidden_size: 2048\n"
@@ -80,7 +87,7 @@ private slots:
         QCOMPARE(plan.parallelism.tensor, 4);
         QCOMPARE(plan.workload.sequenceLength, 8192);
         QCOMPARE(plan.workload.globalBatch, 64);
-        QCOMPARE(plan.workload.model, std::string("llama-3-70b"));
+        QCOMPARE(modelOf(plan).layers, 80);
         QCOMPARE(plan.cluster.gpus(), 64);
         QCOMPARE(plan.cluster.datacenters[0].pools[0].gpu, std::string("b200-sxm-180gb"));
     }
