@@ -4,6 +4,7 @@
 #include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/degrees.h"
+#include "models/text/foreign_text.h"
 #include "views/panels/expert_text.h"
 #include "views/panels/file_row.h"
 #include "views/panels/fill_text.h"
@@ -16,7 +17,6 @@
 #include "views/theme/theme.h"
 
 #include <QApplication>
-#include <QFileInfo>
 #include <QScrollArea>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -205,8 +205,7 @@ void StrategyPanel::setTrace(const QString &path)
     Plan next = *m_plan;
     next.bubbleFill.trace = path.toStdString();
     next.bubbleFill.arrivals = Arrivals::Trace;
-    Q_EMIT editCommitted(
-        std::make_shared<const Plan>(std::move(next)), tr("Arrivals from %1").arg(QFileInfo(path).fileName()));
+    Q_EMIT editCommitted(std::make_shared<const Plan>(std::move(next)), tr("Arrivals from %1").arg(fileText(path)));
 }
 
 void StrategyPanel::setShown(const Shown &shown)
