@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/live_words.h"
 
+#include "models/text/foreign_text.h"
 #include "models/text/format.h"
 #include "models/text/utf8.h"
 
@@ -83,11 +84,11 @@ QString shortName(const live::Address &address)
     case live::SourceType::WebSocket:
         return host;
     case live::SourceType::Tail:
-        return QFileInfo(fromUtf8(address.path)).fileName();
+        return fileText(fromUtf8(address.path));
     case live::SourceType::Command:
-        return fromUtf8(address.path);
+        return foreignText(fromUtf8(address.path));
     case live::SourceType::Replay:
-        return liveText("replay of %1").arg(QFileInfo(fromUtf8(address.path)).completeBaseName());
+        return liveText("replay of %1").arg(foreignText(QFileInfo(fromUtf8(address.path)).completeBaseName()));
     }
     return fromUtf8(address.text());
 }

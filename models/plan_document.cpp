@@ -2,8 +2,7 @@
 #include "models/plan_document.h"
 
 #include "models/plan_command.h"
-
-#include <QFileInfo>
+#include "models/text/foreign_text.h"
 
 #include <algorithm>
 #include <utility>
@@ -58,8 +57,8 @@ PlanDocument::~PlanDocument() = default;
 QString PlanDocument::displayName() const
 {
     if (!m_plan->name.empty())
-        return QString::fromStdString(m_plan->name);
-    return m_path.isEmpty() ? tr("Untitled plan") : QFileInfo(m_path).fileName();
+        return foreignText(QString::fromStdString(m_plan->name));
+    return m_path.isEmpty() ? tr("Untitled plan") : fileText(m_path);
 }
 
 void PlanDocument::apply(PlanPtr next, const QString &text, const QString &mergeKey)
@@ -234,7 +233,7 @@ void PlanDocument::saveAs(const QString &path)
 void PlanDocument::saveOver()
 {
     if (!m_path.isEmpty())
-        m_store.write(m_plan, m_path, PlanStore::Over::AnyContent);
+        m_store.write(m_plan, m_path, PlanStore::Over::OtherContent);
 }
 
 UnsavedWork PlanDocument::unsavedWork() const

@@ -32,7 +32,7 @@ Reading readFile(const QString &path)
 struct Writing {
     QByteArray content;
     Expected<void> result;
-    bool isForeign = false; // nothing was written
+    QByteArray foreign; // fingerprint of what is there: nothing was written
 };
 
 QByteArray fingerprint(const QByteArray &content)
@@ -50,7 +50,7 @@ QByteArray fingerprintOf(const QString &path)
 Writing writeFile(const Plan &plan, const QString &path)
 {
     const Plan toWrite = rebased(plan, QFileInfo(path).absolutePath().toStdString());
-    return { QByteArray::fromStdString(formatPlan(toWrite)), writePlan(toWrite, path.toStdString()), false };
+    return { QByteArray::fromStdString(formatPlan(toWrite)), writePlan(toWrite, path.toStdString()), {} };
 }
 
 } // namespace
@@ -94,7 +94,11 @@ PlanStore::~PlanStore() = default;
 void PlanStore::read(const QString &path)
 {
     m_queue.run(
-        this, [path] { return readFile(path); },
+        this,
+        [path, written = m_written] {
+            written->clear(); // if another program brings that back, it is a change
+            return readFile(path);
+        },
         [this, path](Reading reading) {
             if (!reading.plan) {
                 emit readFailed(path, reading.plan.error());
@@ -111,19 +115,24 @@ void PlanStore::read(const QString &path)
 
 void PlanStore::write(const PlanPtr &plan, const QString &path, Over over)
 {
-    const QByteArray known = path == m_path && over == Over::OwnContent ? m_known : QByteArray();
+    const QByteArray known = path != m_path ? QByteArray()
+        : over == Over::OwnContent          ? m_known
+                                            : std::exchange(m_foreign, {});
     m_queue.run(
         this,
         [plan, path, known, written = m_written] {
             if (const QByteArray there = known.isEmpty() ? QByteArray() : fingerprintOf(path);
-                !there.isEmpty() && there != known && there != *written)
-                return Writing { {}, {}, true };
+                !there.isEmpty() && there != known && there != *written) {
+                written->clear();
+                return Writing { {}, {}, there };
+            }
             Writing writing = writeFile(*plan, path);
             *written = writing.result ? fingerprint(writing.content) : QByteArray();
             return writing;
         },
         [this, plan, path](Writing writing) {
-            if (writing.isForeign) {
+            if (!writing.foreign.isEmpty()) {
+                m_foreign = writing.foreign;
                 emit foreignChange(path);
                 return;
             }
@@ -138,8 +147,10 @@ void PlanStore::write(const PlanPtr &plan, const QString &path, Over over)
 
 void PlanStore::acceptChange()
 {
-    if (!m_told.isEmpty())
-        m_known = std::exchange(m_told, {});
+    if (m_told.isEmpty())
+        return;
+    m_known = std::exchange(m_told, {});
+    m_queue.run([written = m_written] { written->clear(); });
 }
 
 void PlanStore::remember(const QString &path, const QByteArray &content)
@@ -160,6 +171,7 @@ void PlanStore::watch(const QString &path)
     m_path = path;
     m_known.clear();
     m_told.clear();
+    m_foreign.clear();
     m_isMissing = false;
     if (const QStringList watched = m_watcher.files() + m_watcher.directories(); !watched.isEmpty())
         m_watcher.removePaths(watched);

@@ -22,8 +22,8 @@ public:
 
     void read(const QString &path);
     /// What another program has made of the watched file since it was last read or written here is not written over
-    /// unless `over` says so: foreignChange() tells of it.
-    enum class Over { OwnContent, AnyContent };
+    /// unless `over` says so: foreignChange() tells of it. OtherContent: what that told of, and nothing newer.
+    enum class Over { OwnContent, OtherContent };
     void write(const PlanPtr &plan, const QString &path, Over over = Over::OwnContent);
     /// The change that was told last is known: it may be written over.
     void acceptChange();
@@ -61,7 +61,9 @@ private:
     QByteArray m_known;
     /// fingerprint of what another program wrote, as last told
     QByteArray m_told;
-    /// of what was written here last; of the queue alone
+    /// fingerprint of what foreignChange() told of last
+    QByteArray m_foreign;
+    /// of what was written here last, unless something else was seen since; of the queue alone
     std::shared_ptr<QByteArray> m_written = std::make_shared<QByteArray>();
     bool m_isMissing = false;
     BackgroundQueue m_queue;

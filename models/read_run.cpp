@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/read_run.h"
 
+#include "models/text/foreign_text.h"
 #include "models/watched_paths.h"
 
 #include <QCoreApplication>
 #include <QDir>
-#include <QFileInfo>
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ std::string nameOfRun(const QStringList &paths)
 {
     if (paths.isEmpty())
         return {};
-    QString name = QFileInfo(QDir::cleanPath(paths.front())).fileName();
+    QString name = fileText(QDir::cleanPath(paths.front()));
     if (paths.size() > 1)
         name = QCoreApplication::translate("ReadRun", "%1 and %2 more").arg(name).arg(paths.size() - 1);
     return name.toStdString();

@@ -3,6 +3,7 @@
 
 #include "core/facts/plan/plan_io.h"
 #include "models/plan_store.h"
+#include "models/text/foreign_text.h"
 #include "models/text/format.h"
 
 #include <QDir>
@@ -119,8 +120,8 @@ QStringList unsavedEdits(const UnsavedWork &work)
 QString describe(const RecoveredPlan &recovered)
 {
     const UnsavedWork &work = recovered.work;
-    const QString title = QString::fromStdString(work.plan()->name);
-    const QString name = title.isEmpty() ? QFileInfo(work.path).fileName() : title;
+    const QString title = foreignText(QString::fromStdString(work.plan()->name));
+    const QString name = title.isEmpty() ? fileText(work.path) : title;
     const QString when = QLocale().toString(recovered.when, QLocale::ShortFormat);
     const QString what = name.isEmpty() ? QObject::tr("A plan") : QObject::tr("“%1”").arg(name);
     const qsizetype edits = unsavedEdits(work).size();

@@ -5,6 +5,7 @@
 #include "app/cli/outputs.h"
 
 #include "core/base/number_text.h"
+#include "core/base/printable.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -134,6 +135,17 @@ std::string quotedForShell(const std::string &word)
     };
     if (!word.empty() && std::ranges::all_of(word, isPlain))
         return word;
+    if (printable(word) != word) { // as bash writes what no terminal may obey
+        std::string quoted = "$'";
+        for (const char c : word) {
+            const auto byte = static_cast<unsigned char>(c);
+            const bool isPlainByte = byte >= 0x20 && byte < 0x7f && c != '\'' && c != '\\';
+            quoted += isPlainByte
+                ? std::string(1, c)
+                : std::string { '\\', char('0' + byte / 64), char('0' + byte / 8 % 8), char('0' + byte % 8) };
+        }
+        return quoted + "'";
+    }
     std::string quoted = "'";
     for (const char c : word)
         quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

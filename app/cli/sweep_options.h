@@ -39,7 +39,7 @@ struct Sweep {
 [[nodiscard]] std::string sentenceOf(const SweepEnd &end, const SweepSpec &spec);
 /// The command line with --resume, as one would type it: "trainyard-cli sweep plan.json --vary … --resume".
 [[nodiscard]] std::string resumeLine(const std::string &program, const SweepOptions &options);
-/// A word as a shell takes it.
+/// A word as bash takes it, without a byte that a terminal would obey.
 [[nodiscard]] std::string quotedForShell(const std::string &word);
 
 } // namespace trainyard::cli

@@ -278,7 +278,8 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     options.live = parser.values(known.live);
     for (const QString &address : options.live)
         if (const auto parsed = live::parseAddress(address.toStdString()); !parsed)
-            return std::unexpected(optionText("--live %1: %2").arg(address, sentenceOf(parsed.error())));
+            return std::unexpected(optionText("--live %1: %2") // not the address, which may have a secret in it
+                                       .arg(QString::fromStdString(parsed.error().where), sentenceOf(parsed.error())));
     options.frames = parser.value(known.frames);
     if (const auto numbers = readNumbers(parser, known, options); !numbers)
         return std::unexpected(numbers.error());

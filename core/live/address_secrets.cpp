@@ -50,10 +50,36 @@ bool isUserWithPassword(std::string_view option, std::string_view next)
         value = option.substr(2);
         option = "-u";
     }
-    if (option != "-u" && option != "--user" && option != "--proxy-user" && option != "-U")
+    // "-su": short options that are written together, of which the last has the value
+    const bool isShort = option.size() > 1 && option.size() < 8 && option.front() == '-'
+        && std::ranges::all_of(option.substr(1), [](char c) { return isWordly(c) || (c >= 'A' && c <= 'Z'); });
+    if (!(isShort && (option.ends_with('u') || option.ends_with('U'))) && option != "--user"
+        && option != "--proxy-user")
         return false;
     const std::size_t colon = value.find(':');
     return colon != value.npos && isLiteral(value.substr(colon + 1));
+}
+
+/// Options of programs that have a password behind them, or directly at them.
+struct PasswordOption {
+    std::string_view program, option;
+    bool isAttached;
+};
+constexpr std::array<PasswordOption, 2> kPasswordOptions { { { "mysql", " -p", true },
+    { "redis-cli", " -a ", false } } };
+
+std::string passwordOption(std::string_view command)
+{
+    for (const PasswordOption &one : kPasswordOptions)
+        for (std::size_t at = command.find(one.program); at != command.npos && at < command.size();) {
+            at = command.find(one.option, at);
+            if (at == command.npos)
+                break;
+            const std::string_view value = command.substr(at += one.option.size());
+            if (isLiteral(value) && (!one.isAttached || value.front() != ' '))
+                return std::string(one.program) + std::string(one.option);
+        }
+    return {};
 }
 
 std::string secretOfCurl(std::string_view command)
@@ -122,6 +148,8 @@ std::string secretInCommand(std::string_view command)
     const std::string text = lowered(command);
     if (const std::size_t at = text.find("sshpass -p"); at != text.npos && isLiteral(command.substr(at + 10)))
         return "sshpass -p";
+    if (std::string found = passwordOption(command); !found.empty())
+        return found;
     if (const std::size_t at = text.find("authorization:"); at != text.npos) {
         std::string_view value = std::string_view(text).substr(at + 14);
         for (const std::string_view kind : { " ", "bearer ", "basic " })
@@ -138,7 +166,8 @@ std::string secretInCommand(std::string_view command)
     for (const std::string_view key : kKeysOfCommands)
         for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
             const std::string_view behind = std::string_view(text).substr(at + key.size());
-            const bool isOption = at >= 2 && text.substr(at - 2, 2) == "--";
+            const std::string_view word = std::string_view(text).substr(text.rfind(' ', at) + 1); // of npos: 0
+            const bool isOption = word.starts_with("--") && !word.starts_with("--no-");
             const bool isOwnWord = at == 0 || !isWordly(text[at - 1]) || isOfEnvironment(command, at, at + key.size());
             const bool isSet = behind.starts_with('=') || (isOption && behind.starts_with(' '));
             if (isOwnWord && isSet && isLiteral(behind.substr(1)))

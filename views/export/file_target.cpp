@@ -2,6 +2,7 @@
 #include "views/export/file_target.h"
 
 #include "core/base/output_file.h"
+#include "models/text/foreign_text.h"
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
 
@@ -56,7 +57,7 @@ void FileTarget::write(const QString &what, const QString &path, std::function<E
             if (result)
                 saySuccess(what, path, details);
             else
-                sayFailure(tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
+                sayFailure(tr("“%1” could not be written.").arg(fileText(path)),
                     QString::fromStdString(toString(result.error())));
         });
 }
@@ -78,8 +79,8 @@ void FileTarget::saySuccess(const QString &what, const QString &path, const QStr
     const auto show = [](const QString &place) {
         return [place] { QDesktopServices::openUrl(QUrl::fromLocalFile(place)); };
     };
-    m_messages.show({ kKind, Message::Tone::Info, tr("%1 written to %2").arg(what, QDir::toNativeSeparators(path)),
-        details, { { tr("Open"), show(path) }, { tr("Open folder"), show(QFileInfo(path).absolutePath()) } } });
+    m_messages.show({ kKind, Message::Tone::Info, tr("%1 written to %2").arg(what, pathText(path)), details,
+        { { tr("Open"), show(path) }, { tr("Open folder"), show(QFileInfo(path).absolutePath()) } } });
 }
 
 void FileTarget::sayFailure(const QString &headline, const QString &details)

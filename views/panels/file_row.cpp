@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/file_row.h"
 
+#include "models/text/foreign_text.h"
 #include "views/panels/effect_columns.h"
 #include "views/panels/strategy_entries.h"
 #include "views/parts/text_line.h"
@@ -40,8 +41,8 @@ FileRow::FileRow(const QString &name, const QString &explanation, const QString 
 void FileRow::setFile(const QString &path)
 {
     m_path = path;
-    m_button->setText(path.isEmpty() ? tr("choose a file…") : QFileInfo(path).fileName());
-    m_button->setToolTip(path.isEmpty() ? m_explanation : path + u'\n' + m_explanation);
+    m_button->setText(path.isEmpty() ? tr("choose a file…") : fileLabel(path));
+    m_button->setToolTip(path.isEmpty() ? m_explanation : plainTip(pathText(path) + u'\n' + m_explanation));
 }
 
 void FileRow::ask()

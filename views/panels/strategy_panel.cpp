@@ -5,6 +5,7 @@
 #include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/degrees.h"
+#include "models/text/foreign_text.h"
 #include "models/text/format.h"
 #include "views/panels/effect_columns.h"
 #include "views/panels/expert_text.h"
@@ -19,7 +20,6 @@
 #include "views/theme/theme.h"
 
 #include <QApplication>
-#include <QFileInfo>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QToolButton>
@@ -241,8 +241,7 @@ void StrategyPanel::setTrace(const QString &path)
     Plan next = *m_plan;
     next.bubbleFill.trace = path.toStdString();
     next.bubbleFill.arrivals = Arrivals::Trace;
-    Q_EMIT editCommitted(
-        std::make_shared<const Plan>(std::move(next)), tr("Arrivals from %1").arg(QFileInfo(path).fileName()));
+    Q_EMIT editCommitted(std::make_shared<const Plan>(std::move(next)), tr("Arrivals from %1").arg(fileText(path)));
 }
 
 void StrategyPanel::setShown(const Shown &shown)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/parts/message_bar.h"
 
+#include "models/text/foreign_text.h"
 #include "views/theme/icons.h"
 #include "views/theme/theme.h"
 
@@ -82,7 +83,7 @@ QWidget *MessageBar::lineWidget(const Message &message)
     auto *label = new QLabel(withDetails(message), line);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label->setWordWrap(true);
-    label->setToolTip(message.details);
+    label->setToolTip(plainTip(message.details));
     row->addWidget(label, 1);
     for (const Message::Answer &answer : message.answers) {
         auto *button = new QPushButton(answer.text, line);

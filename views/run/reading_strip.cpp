@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/reading_strip.h"
 
+#include "models/text/foreign_text.h"
 #include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QPainter>
 #include <QProgressBar>
@@ -72,7 +72,7 @@ void ReadingStrip::showProgress(const ReadingProgress &progress)
 {
     bar->setRange(0, progress.files > 0 ? kSteps : 0);
     bar->setValue(int(progress.share * kSteps));
-    const QString file = QFileInfo(progress.file).fileName();
+    const QString file = fileText(progress.file);
     m_text->setText(progress.files == 0 ? tr("Looking for files…")
                                         : tr("%L1 of %L2 files  ·  %3")
                                               .arg(qulonglong(progress.filesDone))

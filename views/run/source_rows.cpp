@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of a run's files, for the page about it.
+#include "models/text/foreign_text.h"
 #include "models/text/format.h"
 #include "views/run/run_text.h"
 #include "views/run/run_words.h"
 
-#include <QFileInfo>
 #include <QLocale>
 
 #include <algorithm>
@@ -48,13 +48,13 @@ TextRows sourceTable(const Run &run)
         for (const std::string &note : source.notes)
             told << QString::fromStdString(note);
         rows.lines.push_back(
-            { { QFileInfo(path).fileName(), QString::fromLatin1(nameOf(source.kind)), formatBytes(double(source.bytes)),
+            { { fileText(path), QString::fromLatin1(nameOf(source.kind)), formatBytes(double(source.bytes)),
                   isRefused ? runText("nothing") : QLocale(QLocale::English).toString(qlonglong(source.taken)),
                   told.join(QStringLiteral(". ")) },
                 isRefused            ? Tone::Bad
                     : told.isEmpty() ? Tone::Plain
                                      : Tone::Muted,
-                -1, path + (told.isEmpty() ? QString() : u'\n' + told.join(u'\n')) });
+                -1, plainTip(pathText(path) + (told.isEmpty() ? QString() : u'\n' + told.join(u'\n'))) });
     }
     return rows;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/sweep/sweep_page.h"
 
+#include "models/text/foreign_text.h"
 #include "models/text/format.h"
 #include "views/export/panel_menu.h"
 #include "views/export/panel_picture.h"
@@ -13,7 +14,6 @@
 
 #include <QComboBox>
 #include <QEvent>
-#include <QFileInfo>
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
@@ -187,8 +187,7 @@ void SweepPage::fill()
     const bool has = m_results.rows() > 0;
     m_body->setVisible(has);
     m_nothing->setVisible(!has);
-    m_file->setText(
-        m_results.table() ? QFileInfo(QString::fromStdString(m_results.table()->path)).fileName() : QString());
+    m_file->setText(m_results.table() ? fileText(QString::fromStdString(m_results.table()->path)) : QString());
     m_result->setText(m_results.summary());
     m_empty->setText(m_results.table() && !has
             ? tr("%1.\nIts rows are still to be written: open it again then.").arg(m_results.summary())

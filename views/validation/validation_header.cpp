@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/validation/validation_header.h"
 
+#include "models/text/foreign_text.h"
 #include "models/validation/text_table_model.h"
 #include "views/panels/evidence_table.h"
 #include "views/parts/page_head.h"
 #include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLineEdit>
@@ -134,7 +134,7 @@ void ValidationHeader::setFaults(const QString &path, const Errors &errors)
     m_faultModel->setTable(faultTable(errors));
     if (errors.empty())
         return;
-    const QString name = QFileInfo(path).fileName();
+    const QString name = fileText(path);
     m_faultTitle->setText(errors.size() == 1
             ? tr("“%1” cannot be used; it has a fault.").arg(name)
             : tr("“%1” cannot be used; it has %2 faults.").arg(name).arg(errors.size()));

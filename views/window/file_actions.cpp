@@ -3,6 +3,7 @@
 
 #include "models/config_model.h"
 #include "models/sample_plans.h"
+#include "models/text/foreign_text.h"
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
 
@@ -51,25 +52,24 @@ void FileActions::connectDocument()
         const bool isStart = std::exchange(m_isStarting, false);
         // The message of the start stays above the sample that takes the plan's place.
         showErrors(isStart ? QStringLiteral("start") : QStringLiteral("open"),
-            tr("“%1” could not be opened.").arg(QFileInfo(path).fileName()), errors);
+            tr("“%1” could not be opened.").arg(fileText(path)), errors);
         if (isStart)
             m_document.openAsNew(trainyard::samplePath(kFirstSample));
     });
     connect(&m_document, &PlanDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
         m_afterSave = nullptr;
-        showErrors(QStringLiteral("save"), tr("“%1” could not be saved.").arg(QFileInfo(path).fileName()), errors,
+        showErrors(QStringLiteral("save"), tr("“%1” could not be saved.").arg(fileText(path)), errors,
             { { tr("Save as…"), [this] { saveAs(); } } });
     });
     connect(&m_document, &PlanDocument::saveWouldOverwrite, this, &FileActions::saveOverOther);
     connect(&m_document, &PlanDocument::changedOnDisk, this, [this](const QString &path) {
         m_messages.show({ QStringLiteral("disk"), Message::Tone::Warning,
-            tr("Another program changed “%1”.").arg(QFileInfo(path).fileName()), {},
+            tr("Another program changed “%1”.").arg(fileText(path)), {},
             { { tr("Reload"), [this] { reload(); } }, { tr("Keep mine"), [this] { m_document.keepMine(); } } } });
     });
     connect(&m_document, &PlanDocument::removedOnDisk, this, [this](const QString &path) {
         m_messages.show({ QStringLiteral("disk"), Message::Tone::Warning,
-            tr("“%1” is no longer on disk.").arg(QFileInfo(path).fileName()), {},
-            { { tr("Save again"), [this] { save(); } } } });
+            tr("“%1” is no longer on disk.").arg(fileText(path)), {}, { { tr("Save again"), [this] { save(); } } } });
     });
     connect(&m_document.recovery(), &Recovery::found, this, [this](const RecoveredPlan &recovered) {
         m_messages.show({ QStringLiteral("recovery ") + recovered.file, Message::Tone::Info, describe(recovered),
@@ -132,7 +132,7 @@ void FileActions::tellOfOthers(const QStringList &plans)
 {
     if (plans.size() > 1)
         m_messages.show({ QStringLiteral("drop"), Message::Tone::Info,
-            tr("One plan is open at a time: “%1”.").arg(QFileInfo(plans.front()).fileName()), {}, {} });
+            tr("One plan is open at a time: “%1”.").arg(fileText(plans.front())), {}, {} });
 }
 
 void FileActions::openDropped(const QString &path)
@@ -192,8 +192,7 @@ void FileActions::useModelConfig(const QString &path)
         [this, path](const Expected<ModelSpec> &model) {
             if (!model) {
                 showErrors(QStringLiteral("open"),
-                    tr("“%1” does not describe a model that can be planned.").arg(QFileInfo(path).fileName()),
-                    { model.error() });
+                    tr("“%1” does not describe a model that can be planned.").arg(fileText(path)), { model.error() });
                 return;
             }
             Plan next = *m_document.plan();
@@ -215,7 +214,7 @@ void FileActions::save()
 
 void FileActions::saveOverOther(const QString &path)
 {
-    switch (m_prompts.foreignChange(m_window, QFileInfo(path).fileName())) {
+    switch (m_prompts.foreignChange(m_window, fileText(path))) {
     case Prompts::Foreign::Overwrite:
         m_document.saveOver();
         break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/live_actions.h"
 
+#include "models/text/foreign_text.h"
 #include "views/cluster/cluster_map.h"
 #include "views/live/alarm_list.h"
 #include "views/live/connect_sheet.h"
@@ -15,7 +16,6 @@
 #include "views/window/workbench.h"
 
 #include <QDir>
-#include <QFileInfo>
 #include <QStackedWidget>
 
 #include <utility>
@@ -49,16 +49,15 @@ LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocu
         connect(&live, signal, this, &LiveActions::tellChanges);
     connect(&live, &LiveDocument::followingChanged, this, &LiveActions::tellChanges);
     connect(&live, &LiveDocument::saved, this, [this](const QString &path) {
-        m_messages.show({ kSaveMessage, Message::Tone::Info,
-            tr("Recording written to %1").arg(QDir::toNativeSeparators(path)), {}, {} });
+        m_messages.show(
+            { kSaveMessage, Message::Tone::Info, tr("Recording written to %1").arg(pathText(path)), {}, {} });
         if (const auto then = std::exchange(m_afterSave, nullptr))
             then();
     });
     connect(&live, &LiveDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
         m_afterSave = nullptr;
-        m_messages.show(
-            { kSaveMessage, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
-                QString::fromStdString(toString(errors.front())), {} });
+        m_messages.show({ kSaveMessage, Message::Tone::Error, tr("“%1” could not be written.").arg(fileText(path)),
+            QString::fromStdString(toString(errors.front())), {} });
     });
     connect(&runs, &RunDocument::runChanged, this, &LiveActions::changed);
     connect(&runs, &RunDocument::overlayChanged, this, [this](const RunOverlayPtr &overlay) {
@@ -144,9 +143,8 @@ void LiveActions::replay(const QString &path)
     if (const auto done = connectTo(QStringLiteral("replay:") + path, {}); done)
         emit pageRequested();
     else
-        m_messages.show(
-            { kLiveMessage, Message::Tone::Error, tr("“%1” cannot be replayed.").arg(QFileInfo(path).fileName()),
-                QString::fromStdString(toString(done.error())), {} });
+        m_messages.show({ kLiveMessage, Message::Tone::Error, tr("“%1” cannot be replayed.").arg(fileText(path)),
+            QString::fromStdString(toString(done.error())), {} });
 }
 
 void LiveActions::save()

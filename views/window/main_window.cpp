@@ -4,6 +4,7 @@
 #include "models/dropped_file.h"
 #include "models/job_edits.h"
 #include "models/sample_plans.h"
+#include "models/text/foreign_text.h"
 #include "views/cluster/cluster_map.h"
 #include "views/commands/command_palette.h"
 #include "views/commands/control_manners.h"
@@ -41,7 +42,6 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDir>
-#include <QFileInfo>
 #include <QMenu>
 #include <QMimeData>
 #include <QScreen>
@@ -233,8 +233,8 @@ void MainWindow::fillRecentMenu()
     menu->clear();
     menu->setEnabled(!m_recent.paths().isEmpty());
     for (const QString &path : m_recent.paths()) {
-        QAction *action = menu->addAction(QFileInfo(path).fileName());
-        action->setToolTip(QDir::toNativeSeparators(path));
+        QAction *action = menu->addAction(fileLabel(path));
+        action->setToolTip(plainTip(pathText(path)));
         connect(action, &QAction::triggered, this, [this, path] { m_files->open(path); });
     }
     menu->setToolTipsVisible(true);
@@ -277,7 +277,7 @@ void MainWindow::savePicture()
     const QString path = m_prompts.pictureToSave(this, QDir::home().filePath(QStringLiteral("trainyard.png")));
     if (!path.isEmpty() && !image.save(path))
         m_messages->show({ QStringLiteral("save"), Message::Tone::Error,
-            tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), {}, {} });
+            tr("“%1” could not be written.").arg(fileText(path)), {}, {} });
 }
 
 void MainWindow::keepWithin(const QRect &available)

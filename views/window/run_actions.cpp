@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/run_actions.h"
 
+#include "models/text/foreign_text.h"
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
 #include "views/window/file_actions.h"
@@ -36,13 +37,12 @@ RunActions::RunActions(RunDocument &runs, FileActions &files, Prompts &prompts, 
         }
     });
     connect(&runs, &RunDocument::saved, this, [this](const QString &path) {
-        m_messages.show({ kSaveMessage, Message::Tone::Info,
-            tr("Recording written to %1").arg(QDir::toNativeSeparators(path)), {}, {} });
+        m_messages.show(
+            { kSaveMessage, Message::Tone::Info, tr("Recording written to %1").arg(pathText(path)), {}, {} });
     });
     connect(&runs, &RunDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
-        m_messages.show(
-            { kSaveMessage, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
-                QString::fromStdString(toString(errors.front())), {} });
+        m_messages.show({ kSaveMessage, Message::Tone::Error, tr("“%1” could not be written.").arg(fileText(path)),
+            QString::fromStdString(toString(errors.front())), {} });
     });
 }
 
@@ -130,7 +130,7 @@ void RunActions::stepBy(int steps)
 void RunActions::showFailure(const Errors &errors)
 {
     m_isAsked = false;
-    const auto nameOf = [](const QString &path) { return QFileInfo(QDir::cleanPath(path)).fileName(); };
+    const auto nameOf = [](const QString &path) { return fileText(QDir::cleanPath(path)); };
     QStringList lines;
     for (const Error &error : errors) {
         QString line = QString::fromStdString(error.what);

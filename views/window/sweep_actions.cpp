@@ -3,11 +3,10 @@
 
 #include "models/plan_document.h"
 #include "models/sample_plans.h"
+#include "models/text/foreign_text.h"
 #include "views/parts/message_bar.h"
 #include "views/sweep/sweep_page.h"
 #include "views/window/file_actions.h"
-
-#include <QFileInfo>
 
 namespace trainyard {
 
@@ -33,7 +32,7 @@ SweepActions::SweepActions(PlanDocument &document, FileActions &files, MessageBa
         for (const Error &error : errors)
             lines << QString::fromStdString(toString(error));
         m_messages.show({ QStringLiteral("sweep"), Message::Tone::Error,
-            tr("The sweep “%1” cannot be shown.").arg(QFileInfo(path).fileName()), lines.join(u'\n'), {} });
+            tr("The sweep “%1” cannot be shown.").arg(fileText(path)), lines.join(u'\n'), {} });
         if (std::exchange(m_first, {}) == path) // the window would stay without a plan
             m_document.openAsNew(samplePath(kFirstSample));
     });

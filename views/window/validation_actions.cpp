@@ -2,6 +2,7 @@
 #include "views/window/validation_actions.h"
 
 #include "core/base/output_file.h"
+#include "models/text/foreign_text.h"
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
 #include "views/plots/plot_style.h"
@@ -11,7 +12,6 @@
 #include "views/window/file_actions.h"
 
 #include <QDir>
-#include <QFileInfo>
 
 namespace trainyard {
 
@@ -76,8 +76,7 @@ void ValidationActions::savePicture()
 
 void ValidationActions::showUnwritten(const QString &path)
 {
-    m_messages.show(
-        { kKind, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), {}, {} });
+    m_messages.show({ kKind, Message::Tone::Error, tr("“%1” could not be written.").arg(fileText(path)), {}, {} });
 }
 
 } // namespace trainyard

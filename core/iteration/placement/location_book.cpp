@@ -255,7 +255,7 @@ void LocationBook::makeClasses(Layout &layout) const
     }
 }
 
-std::string LocationBook::idleReason(const PoolLocations &locations, int idle, const Layout &layout) const
+std::string LocationBook::idleReason(const PoolLocations &locations, int idle, int usable, const Layout &layout) const
 {
     const Pool &pool = m_asked.pool(locations.part.at);
     const int tensor = locations.part.tensor;
@@ -267,13 +267,12 @@ std::string LocationBook::idleReason(const PoolLocations &locations, int idle, c
     if (m_isMixed && locations.taken == locations.locations)
         return counted(idle, "GPU") + " left here " + (idle == 1 ? "does" : "do") + " not make a tensor group of "
             + std::to_string(tensor);
-    const int inDatacenter = usableGpus(locations.part.at.datacenter);
     const int whole = tensor * m_asked.degrees.context
         * (layout.mode == PlacementMode::DataAcross ? m_asked.degrees.pipeline : layout.data);
     const char *unit = layout.mode == PlacementMode::DataAcross ? "a pipeline" : "a stage";
-    if (inDatacenter < whole)
+    if (usable < whole)
         return std::string(unit) + " needs " + counted(whole, "GPU") + ", this datacenter has "
-            + std::to_string(inDatacenter);
+            + std::to_string(usable);
     if (locations.groupsPerNode > 0 && pool.gpusPerNode % tensor != 0 && locations.taken == locations.locations)
         return std::to_string(pool.gpusPerNode % tensor) + " GPUs of each node do not make a tensor group of "
             + std::to_string(tensor);
@@ -343,8 +342,11 @@ private:
 void LocationBook::countIdle(Layout &layout) const
 {
     const Reach reach(*this);
+    int datacenter = -1, usable = 0; // of the pool before: those of a datacenter lie together
     for (const PoolLocations &locations : m_pools) {
         const StageLocation at = locations.part.at;
+        if (at.datacenter != datacenter)
+            usable = usableGpus(datacenter = at.datacenter);
         const int total = locations.part.gpus;
         const int used = locations.taken * locations.part.tensor * m_asked.degrees.context;
         layout.gpusTotal += total;
@@ -355,7 +357,7 @@ void LocationBook::countIdle(Layout &layout) const
             locations.holdsGroups() && layout.data > 0 ? reach.missingLinks(at.datacenter) : std::string();
         const bool isUnlinked = !unlinked.empty();
         layout.idle.push_back({ at.datacenter, at.pool, total - used,
-            isUnlinked ? std::move(unlinked) : idleReason(locations, total - used, layout), isUnlinked });
+            isUnlinked ? std::move(unlinked) : idleReason(locations, total - used, usable, layout), isUnlinked });
     }
 }
 

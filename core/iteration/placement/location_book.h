@@ -64,7 +64,9 @@ private:
     void countIdle(Layout &layout) const;
     [[nodiscard]] std::span<const PoolLocations> poolsOf(int datacenter) const;
     [[nodiscard]] int usableGpus(int datacenter) const;
-    [[nodiscard]] std::string idleReason(const PoolLocations &locations, int idle, const Layout &layout) const;
+    /// `usable`: GPUs of all locations of its datacenter.
+    [[nodiscard]] std::string idleReason(
+        const PoolLocations &locations, int idle, int usable, const Layout &layout) const;
     [[nodiscard]] std::string noMoreReplicas(const Layout &layout) const;
 
     const Requested &m_asked;

@@ -4,6 +4,7 @@
 #include "core/base/printable.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -235,18 +236,18 @@ void BatchMaker::setGroup(std::string_view name, std::string_view description, s
 
 std::uint32_t BatchMaker::series(SeriesSought asked)
 {
-    std::string shorter[3];
-    std::size_t bytes = kOfText + sizeof(KnownSeries), count = 0;
-    std::size_t textBytes = 0;
+    std::array<std::string, 3> shorter;
+    std::size_t count = 0;
     for (std::string_view *text : { &asked.name, &asked.unit, &asked.where })
         if (text->size() > kMostName)
             *text = shorter[count++] = kept(*text);
     auto known = m_seriesOf.find(asked);
     if (known == m_seriesOf.end()) {
+        std::size_t textBytes = 0;
         for (const std::string_view text : { asked.name, asked.unit, asked.where })
             textBytes += m_seriesTexts.bytesFor(text);
         if (m_series.size() >= m_limits.names || m_seriesTexts.bytes() + textBytes > kMostTextBytes
-            || !m_room.take(bytes + textBytes))
+            || !m_room.take(kOfText + sizeof(KnownSeries) + textBytes))
             return drop("samples of more series than a connection may name"), kNoIndex;
         SampleSeries made { m_seriesTexts(asked.name), m_seriesTexts(asked.unit), asked.rank,
             m_seriesTexts(asked.where), asked.isByStep };

@@ -273,13 +273,13 @@ private slots:
 
     void theJobOfSlurmNamesTheSweepAndGoesOn()
     {
-        const QString script = file(QStringLiteral("job.sh")), rows = file(QStringLiteral("my rows.csv"));
+        const QString script = file(QStringLiteral("job.sh")), rows = file(QStringLiteral("it's\x1b[31m my\\rows.csv"));
         const QStringList out { QStringLiteral("--out"), rows, QStringLiteral("--slurm"), script };
         QCOMPARE(sweep(out).exitCode, 0);
         QVERIFY(!QFile::exists(rows));
         const QString text = QString::fromUtf8(bytesOf(script));
         QVERIFY(text.startsWith(QLatin1String("#!/usr/bin/env bash\n#SBATCH ")));
-        QVERIFY(text.contains(QLatin1String("#SBATCH --requeue")));
+        QVERIFY(text.contains(QLatin1String("#SBATCH --requeue")) && !text.contains(u'\x1b')); // nor on a terminal
         // The script as Slurm would run it, with something that prints its arguments in the place of srun.
         const Answer printed =
             shell(QStringLiteral("TRAINYARD_LAUNCH='printf %s\\n' TRAINYARD_SWEEP=program bash \"$1\""), { script });

@@ -123,7 +123,10 @@ private slots:
                  "command:curl --user me:hunter2 x", "command:curl -s --proxy-user=me:hunter2 x",
                  "command:PGPASSWORD=hunter2 psql -c x", "command:env MYSQL_PWD=hunter2 mysql",
                  "command:AWS_SECRET_ACCESS_KEY=hunter2 aws logs tail x", "command:curl http://me:hunter2@a/b",
-                 "command:curl -H 'PRIVATE-TOKEN: hunter2' x", "command:curl -H \"X-Api-Key: hunter2\" x" }) {
+                 "command:curl -H 'PRIVATE-TOKEN: hunter2' x", "command:curl -su me:hunter2 x",
+                 "command:curl --oauth2-bearer hunter2 x", "command:wget --http-password hunter2 x",
+                 "command:mysql -phunter2 -e x", "command:redis-cli -h n -a hunter2 monitor",
+                 "command:sshpass -phunter2 ssh node7", "command:curl -H \"X-Api-Key: hunter2\" x" }) {
             const std::string said = allOf(text);
             QVERIFY2(!said.starts_with("it was taken"), text);
             QVERIFY2(!has(said, "hunter2") && !has(said, "ter2"), said.c_str());
@@ -132,8 +135,9 @@ private slots:
         QVERIFY(has(allOf("listen:hunter2@0.0.0.0:4318"), "--token-file"));
         // What names where a secret is, is none
         for (const char *text : { "command:reader --token $TOKEN", "command:TOKEN=\"$(cat token)\" reader",
-                 "command:sshpass -f file ssh me@node7", "command:grep tokens= a.log", "command:tail -F tokens.log",
-                 "command:curl -u me:$PASSWORD x", "command:PGPASSWORD=$(cat p) psql",
+                 "command:sshpass -f file ssh -p 22 me@node7", "command:mysql -p -e x",
+                 "command:redis-cli -h n monitor", "command:reader --no-auth x", "command:grep tokens= a.log",
+                 "command:tail -F tokens.log", "command:curl -u me:$PASSWORD x", "command:PGPASSWORD=$(cat p) psql",
                  "command:journalctl -fu train.service", "command:docker exec -u 1000:1000 t tail -F x",
                  "command:PWD=$HOME reader", "command:curl http://a:9090/b", "command:curl -H \"X-Api-Key: $KEY\" x" })
             QVERIFY2(parseAddress(text).has_value(), text);
