@@ -11,6 +11,7 @@
 #include "core/runs/telemetry/summarize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -20,11 +21,14 @@ namespace {
 
 struct TelemetrySummarizeOptions {
     std::vector<std::string> sources;
-    std::string format;
+    std::string format, as = "exact";
+
+    [[nodiscard]] SummaryRule rule() const { return as == "hta" ? SummaryRule::Hta : SummaryRule::Exact; }
 };
 
 /// "Of steps 10 to 13 the last does not count, as HTA has it", and so on: each once.
-std::vector<std::string> notesOfSummary(const std::vector<RankSummary> &summary, const Recording &recording)
+std::vector<std::string> notesOfSummary(
+    const std::vector<RankSummary> &summary, const Recording &recording, SummaryRule rule)
 {
     std::vector<std::string> notes = notesOfSources(recording);
     const auto add = [&](std::string note) {
@@ -34,7 +38,7 @@ std::vector<std::string> notesOfSummary(const std::vector<RankSummary> &summary,
     for (const RankSummary &rank : summary) {
         if (rank.isRankGuessed)
             add("Nobody tells the rank of " + rank.file + ": 0 is a guess");
-        if (rank.steps.size() > 1)
+        if (rank.steps.size() > 1 && rule == SummaryRule::Hta)
             add("Of steps " + rangesText(rank.steps)
                 + " the last does not count, as in HTA: times are those of what was launched before it");
         if (!rank.reason.empty())
@@ -47,7 +51,7 @@ std::string summaryJson(const std::vector<RankSummary> &summary, const std::vect
 {
     Json json { { "ranks", Json::array() } };
     for (const RankSummary &rank : summary) {
-        const auto time = [&](std::int64_t TemporalBreakdown::*field) {
+        const auto time = [&](double TemporalBreakdown::*field) {
             return rank.breakdown ? Json((*rank.breakdown).*field) : Json(nullptr);
         };
         json["ranks"].push_back({ { "rank", rank.rank >= 0 ? Json(rank.rank) : Json(nullptr) },
@@ -75,8 +79,11 @@ std::string summaryTable(const std::vector<RankSummary> &summary, const std::vec
     TextTable table({ Right, Right, Right, Right, Right, Right, Left },
         { "rank", "kernel time µs", "compute µs", "non-compute µs", "idle µs", "overlap %", "file" });
     for (const RankSummary &rank : summary) {
-        const auto time = [&](std::int64_t TemporalBreakdown::*field) {
-            return rank.breakdown ? std::to_string((*rank.breakdown).*field) : std::string("–");
+        const auto time = [&](double TemporalBreakdown::*field) {
+            if (!rank.breakdown)
+                return std::string("–");
+            const double time = (*rank.breakdown).*field;
+            return decimals(time, time == std::floor(time) ? 0 : 3);
         };
         table.add({ rank.rank >= 0 ? std::to_string(rank.rank) + (rank.isRankGuessed ? "?" : "") : "–",
             time(&TemporalBreakdown::kernelTime), time(&TemporalBreakdown::compute),
@@ -105,8 +112,8 @@ int runTelemetrySummarize(const TelemetrySummarizeOptions &options)
             "traces of PyTorch's profiler, or a folder of them" };
         return fail(faults.empty() ? Errors { none } : faults);
     }
-    const std::vector<RankSummary> summary = summarize(*recording);
-    const std::vector<std::string> notes = notesOfSummary(summary, *recording);
+    const std::vector<RankSummary> summary = summarize(*recording, options.rule());
+    const std::vector<std::string> notes = notesOfSummary(summary, *recording, options.rule());
     const int printed =
         print(options.format == "json" ? summaryJson(summary, notes) : summaryTable(summary, notes), options.format);
     if (std::ranges::none_of(summary, [](const RankSummary &rank) { return rank.breakdown.has_value(); }))
@@ -124,10 +131,15 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<TelemetrySummarizeOptions>();
     const Subcommand telemetry(app, "telemetry", "Recordings of real runs");
-    const Subcommand summarize(telemetry, "summarize",
-        "How each rank's GPU spent its time: computation, communication and memory, nothing; as HTA counts it");
+    const Subcommand summarize(
+        telemetry, "summarize", "How each rank's GPU spent its time: computation, communication and memory, nothing");
     summarize.texts("SOURCE", options->sources, "Traces of the ranks, recordings, or folders of them").required();
     addFormatOption(summarize, options->format, { "table", "json" });
+    summarize
+        .text("--as", options->as,
+            "Exact times of all that was recorded, or as HTA counts: whole microseconds, without the last step")
+        .oneOf({ "exact", "hta" })
+        .showingDefault();
     summarize.callback([options, &exitCode] { exitCode = runTelemetrySummarize(*options); });
     addTelemetryCompare(telemetry, exitCode);
     addTelemetryCalibrate(telemetry, exitCode);

@@ -22,6 +22,8 @@ enum class ErrorCode : std::uint8_t {
     /// file system
     CannotRead,
     CannotWrite,
+    /// of what could be written: the disk, a quota or a limit of file sizes has no room for it
+    NoRoom,
     /// what values of their own range add up to: an iteration of a thousand years
     OutOfRange,
     /// the stop token was triggered; never shown

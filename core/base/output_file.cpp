@@ -25,6 +25,17 @@ std::unexpected<Error> cannotWrite(const std::string &path, const std::string &r
         ErrorCode::CannotWrite, path, "cannot be written: " + reason, "a writable file in an existing folder" });
 }
 
+/// By the system's error number.
+std::unexpected<Error> cannotWrite(const std::string &path, int error)
+{
+    auto fault = cannotWrite(path, std::string(std::strerror(error)));
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+        fault.error().code = ErrorCode::NoRoom;
+        fault.error().right = "room for it, or a file on another disk";
+    }
+    return fault;
+}
+
 /// Names of temporary files, where a handler of signals finds them.
 class Unfinished {
 public:
@@ -214,7 +225,7 @@ Expected<void> replace(
         error = writeThrough(file.descriptor(), write);
     if (error == 0)
         error = file.commit();
-    return error == 0 ? Expected<void>() : cannotWrite(path, std::strerror(error));
+    return error == 0 ? Expected<void>() : cannotWrite(path, error);
 }
 
 } // namespace
@@ -232,7 +243,7 @@ Expected<void> writeOutputFile(
     if (target.kind == detail::OutputTarget::Kind::StandardOutput) {
         write(std::cout);
         std::cout.flush();
-        return std::cout ? Expected<void>() : cannotWrite("standard output", std::strerror(errno));
+        return std::cout ? Expected<void>() : cannotWrite("standard output", errno);
     }
     // The file that a descriptor of ours has open is written on, where it stands.
     const int descriptor = target.descriptor >= 0 ? ::dup(target.descriptor)
@@ -240,7 +251,7 @@ Expected<void> writeOutputFile(
     int error = descriptor < 0 ? errno : writeThrough(descriptor, write);
     if (descriptor >= 0 && ::close(descriptor) != 0 && error == 0)
         error = errno;
-    return error == 0 ? Expected<void>() : cannotWrite(path, std::strerror(error));
+    return error == 0 ? Expected<void>() : cannotWrite(path, error);
 }
 
 std::string outputTarget(const std::string &path)

@@ -16,7 +16,7 @@ namespace trainyard {
 enum class OutputKinds : bool { RegularOnly, StreamsToo };
 
 /// Calls `write` with a stream and puts the result at `path`, or leaves what was there untouched. `-` is standard
-/// output. Errors: CannotWrite, naming the file and the system's reason.
+/// output. Errors: CannotWrite, or NoRoom where a disk is full; naming the file and the system's reason.
 [[nodiscard]] Expected<void> writeOutputFile(const std::string &path, const std::function<void(std::ostream &)> &write,
     OutputKinds kinds = OutputKinds::StreamsToo);
 

@@ -99,7 +99,8 @@ Recording samples(int series, int count)
     Recording made;
     made.zero = kBegin;
     for (int s = 0; s < series; ++s) {
-        SampleSeries &one = made.series.emplace_back(SampleSeries { "power", "W", s, "n0/gpu" + std::to_string(s) });
+        SampleSeries &one =
+            made.series.emplace_back(SampleSeries { "power", "W", s, SharedText("n0/gpu" + std::to_string(s)) });
         for (int i = 0; i < count; ++i) {
             one.at.push_back(i * 1'000'000LL);
             one.value.push_back(600 + (i * 7919 % 1000) / 10.0);

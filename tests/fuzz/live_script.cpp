@@ -157,7 +157,7 @@ private:
     {
         const std::uint8_t which = next();
         SampleSeries &series = m_batch.part.series.emplace_back(
-            SampleSeries { "series " + std::to_string(which % 16), "1", int(which % 3) - 1 });
+            SampleSeries { SharedText("series " + std::to_string(which % 16)), "1", int(which % 3) - 1 });
         series.isByStep = which % 2;
         for (int i = which / 16; i >= 0; --i) {
             series.at.push_back(series.isByStep ? number() : time());

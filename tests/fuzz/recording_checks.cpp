@@ -72,7 +72,7 @@ std::string faultOfFigures(const Recording &recording)
                 return "a kernel with a figure that is none: " + point.what;
     for (const SampleSeries &series : recording.series)
         if (series.name.empty() || series.at.empty() || !std::ranges::is_sorted(series.at))
-            return "a series without a name, empty or out of order: " + series.name;
+            return "a series without a name, empty or out of order: " + series.name.text();
     for (const RecordedNodes &nodes : recording.nodes)
         if (nodes.count < 0 || nodes.gpus < 0 || nodes.nics < 0 || !isFigure(nodes.nicBytesPerSecond)
             || !isFigure(nodes.nvlinkBytesPerSecond) || !isFigure(nodes.hostMemoryBytes))

@@ -52,7 +52,6 @@ BatchMaker::BatchMaker(std::string name, SourceKind kind, const DecoderLimits &l
     , m_limits(limits)
     , m_names(limits.names, kMostTextBytes)
     , m_groupNames(limits.groups, kMostTextBytes)
-    , m_seriesKeys(limits.names, kMostTextBytes)
     , m_speakers(limits.ranks, kMostTextBytes)
     , m_argumentNames(limits.names, kMostTextBytes)
 {
@@ -234,22 +233,28 @@ void BatchMaker::setGroup(std::string_view name, std::string_view description, s
     m_isTold = true;
 }
 
-std::uint32_t BatchMaker::series(const SeriesAsked &asked)
+std::uint32_t BatchMaker::series(SeriesSought asked)
 {
-    m_key.clear();
-    append(m_key, asked.rank * 2 + (asked.isByStep ? 1 : 0));
-    m_key.append(asked.name.substr(0, kMostName)).push_back('\x01');
-    m_key.append(asked.unit.substr(0, kMostName)).push_back('\x01');
-    m_key.append(asked.where.substr(0, kMostName));
-    const auto number = numberOf(m_seriesKeys, m_key, sizeof(KnownSeries) + m_key.size());
-    if (!number)
-        return drop("samples of more series than a connection may name"), kNoIndex;
-    if (*number == m_series.size()) {
-        SampleSeries made { kept(asked.name), kept(asked.unit), asked.rank, kept(asked.where), asked.isByStep };
+    std::string shorter[3];
+    std::size_t bytes = kOfText + sizeof(KnownSeries), count = 0;
+    std::size_t textBytes = 0;
+    for (std::string_view *text : { &asked.name, &asked.unit, &asked.where })
+        if (text->size() > kMostName)
+            *text = shorter[count++] = kept(*text);
+    auto known = m_seriesOf.find(asked);
+    if (known == m_seriesOf.end()) {
+        for (const std::string_view text : { asked.name, asked.unit, asked.where })
+            textBytes += m_seriesTexts.bytesFor(text);
+        if (m_series.size() >= m_limits.names || m_seriesTexts.bytes() + textBytes > kMostTextBytes
+            || !m_room.take(bytes + textBytes))
+            return drop("samples of more series than a connection may name"), kNoIndex;
+        SampleSeries made { m_seriesTexts(asked.name), m_seriesTexts(asked.unit), asked.rank,
+            m_seriesTexts(asked.where), asked.isByStep };
         made.source = 0;
+        known = m_seriesOf.emplace(SeriesKey(made), static_cast<std::uint32_t>(m_series.size())).first;
         m_series.push_back({ std::move(made), {} });
     }
-    KnownSeries &at = m_series[*number];
+    KnownSeries &at = m_series[known->second];
     if (!isPlaced(at.placed)) {
         at.placed = { m_batch, static_cast<std::uint32_t>(m_part.series.size()) };
         m_part.series.push_back(at.series);

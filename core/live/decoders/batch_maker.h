@@ -7,6 +7,7 @@
 #include "core/live/decoder.h"
 #include "core/live/decoders/held_room.h"
 #include "core/live/decoders/interner.h"
+#include "core/runs/telemetry/series_key.h"
 
 #include <optional>
 #include <span>
@@ -41,12 +42,7 @@ public:
     [[nodiscard]] std::uint32_t group(std::string_view name);
     /// What it is, for the times it is named from now on.
     void setGroup(std::string_view name, std::string_view description, std::span<const std::int64_t> ranks);
-    struct SeriesAsked {
-        std::string_view name, unit, where;
-        int rank = -1;
-        bool isByStep = false;
-    };
-    [[nodiscard]] std::uint32_t series(const SeriesAsked &asked);
+    [[nodiscard]] std::uint32_t series(SeriesSought asked);
 
     // Events, in places of this batch; moments are Unix times
     void addStep(std::uint32_t rank, std::int64_t number, Moment start, Moment end);
@@ -109,10 +105,14 @@ private:
     SourceKind m_kind;
     DecoderLimits m_limits;
     HeldRoom m_room;
-    Interner m_names, m_groupNames, m_seriesKeys, m_speakers;
+    Interner m_names, m_groupNames, m_speakers;
     std::vector<Placed> m_namePlaces;
     std::vector<KnownGroup> m_groups;
     std::vector<KnownSeries> m_series;
+    /// → m_series
+    SeriesTable<std::uint32_t> m_seriesOf;
+    /// names, units and places
+    SharedTexts m_seriesTexts;
     std::vector<KnownRank> m_ranks;
     /// place in this batch → m_ranks
     std::vector<std::uint32_t> m_rankOf;

@@ -17,12 +17,11 @@ void SeriesGaps::mark(Recording &part)
     for (SampleSeries &series : part.series) {
         if (series.isByStep || series.at.empty())
             continue;
-        const std::string key = series.name + '\n' + series.where + '\n' + std::to_string(series.rank);
-        auto found = m_known.find(key);
+        auto found = m_known.find(soughtOf(series));
         if (found == m_known.end()) {
             if (m_known.size() >= kMostSeries)
                 continue;
-            found = m_known.emplace(key, Known {}).first;
+            found = m_known.emplace(SeriesKey(series), Known {}).first;
         }
         Known &known = found->second;
         std::vector<Moment> at;

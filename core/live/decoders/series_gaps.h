@@ -3,10 +3,7 @@
 // Where a series stops for a while: between two samples that lie further apart than its samples do, one that says "no
 // value" is put, so that no line is drawn over an outage. Of one source, over all of its batches; one thread.
 
-#include "core/runs/telemetry/recording.h"
-
-#include <string>
-#include <unordered_map>
+#include "core/runs/telemetry/series_key.h"
 
 namespace trainyard::live {
 
@@ -33,7 +30,7 @@ private:
         Moment wide = 0;
         int wides = 0;
     };
-    std::unordered_map<std::string, Known> m_known;
+    SeriesTable<Known> m_known;
     Moment m_newest = 0;
     std::int64_t m_gaps = 0;
 };

@@ -250,7 +250,7 @@ private:
             const bool wasUp = known == reading.isUp.end() || known->second;
             reading.isUp[series.where] = isUp;
             if (isUp != wasUp)
-                seen.changes.push_back((series.where.empty() ? "A target" : series.where)
+                seen.changes.push_back((series.where.empty() ? std::string("A target") : series.where.text())
                     + (isUp ? " is back since " : " is down since ")
                     + clockText(batch.part.zero + series.at[firstOf(series, isUp)]));
         }

@@ -62,19 +62,19 @@ void SeriesStore::take(const Batch &batch, std::uint32_t source, Sums &sums)
     for (const SampleSeries &series : batch.part.series) {
         if (series.at.empty())
             continue;
-        m_key.assign(series.isByStep ? "s" : "t").append(std::to_string(series.rank)).append(1, '\x01');
-        m_key.append(series.name).append(1, '\x01').append(series.unit).append(1, '\x01').append(series.where);
-        auto known = m_index.find(m_key);
+        auto known = m_index.find(soughtOf(series));
         if (known == m_index.end()) {
             const bool isRank = series.rank >= -1 && series.rank < (1 << 24);
-            if (m_series.size() >= m_limits.series || m_textBytes + m_key.size() > kMostSeriesTextBytes || !isRank) {
+            const std::size_t bytes =
+                m_texts.bytesFor(series.name) + m_texts.bytesFor(series.unit) + m_texts.bytesFor(series.where);
+            if (m_series.size() >= m_limits.series || m_texts.bytes() + bytes > kMostSeriesTextBytes || !isRank) {
                 sums.tooMany += static_cast<std::int64_t>(series.at.size());
                 continue;
             }
-            m_textBytes += m_key.size();
-            known = m_index.emplace(m_key, static_cast<std::uint32_t>(m_series.size())).first;
             Kept &made = m_series.emplace_back(SampleSeries {}, ThinnedSeries(series.isByStep));
-            made.series = { series.name, series.unit, series.rank, series.where, series.isByStep, {}, {}, source };
+            made.series = { m_texts(series.name), m_texts(series.unit), series.rank, m_texts(series.where),
+                series.isByStep, {}, {}, source };
+            known = m_index.emplace(SeriesKey(made.series), static_cast<std::uint32_t>(m_series.size() - 1)).first;
         }
         ThinnedSeries &to = m_series[known->second].samples;
         for (std::size_t i = 0; i < series.at.size(); ++i) {
@@ -128,7 +128,7 @@ std::int64_t SeriesStore::thinned() const
 
 std::size_t SeriesStore::bytes() const
 {
-    std::size_t bytes = 2 * m_textBytes + m_index.size() * 128;
+    std::size_t bytes = m_texts.bytes() + m_index.size() * 128;
     for (const Kept &one : m_series)
         bytes += sizeof one.series + one.samples.bytes();
     return bytes;

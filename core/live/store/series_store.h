@@ -4,10 +4,9 @@
 
 #include "core/live/store.h"
 #include "core/live/store/thinned_series.h"
+#include "core/runs/telemetry/series_key.h"
 
 #include <deque>
-#include <string>
-#include <unordered_map>
 
 namespace trainyard::live {
 
@@ -36,9 +35,9 @@ private:
     StoreLimits m_limits;
     SeriesLimits m_seriesLimits;
     std::deque<Kept> m_series;
-    std::unordered_map<std::string, std::uint32_t> m_index;
-    std::string m_key;
-    std::size_t m_textBytes = 0;
+    SeriesTable<std::uint32_t> m_index;
+    /// names, units and places
+    SharedTexts m_texts;
     Moment m_latest = 0;
 };
 

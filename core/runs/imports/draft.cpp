@@ -19,12 +19,10 @@ struct OtherName {
     std::string_view other, name;
 };
 /// Names of the same things elsewhere; the first that is told counts. NeMo's have "model." before them.
-constexpr std::array<OtherName, 33> kOtherNames { { { "encoder_seq_length", "seq_length" },
+constexpr std::array<OtherName, 30> kOtherNames { { { "encoder_seq_length", "seq_length" },
     { "max_sequence_length", "seq_length" }, { "sequence_length", "seq_length" },
     { "dl.sequence_length", "seq_length" }, { "encoder_num_layers", "num_layers" },
-    { "megatron.num_layers", "num_layers" }, { "megatron.hidden_size", "hidden_size" },
-    { "megatron.micro_batch_size", "micro_batch_size" }, { "dl.batch_size", "global_batch_size" },
-    { "dl.tensor_parallel.size", "tensor_model_parallel_size" },
+    { "dl.batch_size", "global_batch_size" }, { "dl.tensor_parallel.size", "tensor_model_parallel_size" },
     { "dl.pipeline_parallel.size", "pipeline_model_parallel_size" }, { "dl.data_parallel.size", "data_parallel_size" },
     { "model_parallel_size", "tensor_model_parallel_size" }, { "num_nodes", "nnodes" }, { "devices", "nproc_per_node" },
     { "devices_per_node", "nproc_per_node" }, { "fp8", "fp8_format" }, { "fp4", "fp4_format" },
@@ -37,8 +35,8 @@ constexpr std::array<OtherName, 33> kOtherNames { { { "encoder_seq_length", "seq
     { "qkv_bias", "add_qkv_bias" }, { "use_qkv_bias", "add_qkv_bias" }, { "max_steps", "train_iters" },
     { "megatron.precision", "precision" }, { "qk_rope_head_dim", "qk_pos_emb_head_dim" },
     { "optim.name", "optimizer_name" }, { "primus.model", "model_name" } } };
-constexpr std::array<std::string_view, 12> kSections { "model.", "train.", "trainer.", "dataset.", "ddp.", "optimizer.",
-    "args.", "config.", "mixed_precision.", "model.config.", "data.", "strategy." };
+constexpr std::array<std::string_view, 13> kSections { "megatron.", "model.", "train.", "trainer.", "dataset.", "ddp.",
+    "optimizer.", "args.", "config.", "mixed_precision.", "model.config.", "data.", "strategy." };
 
 bool tellsArguments(SourceKind kind)
 {
@@ -47,6 +45,9 @@ bool tellsArguments(SourceKind kind)
     case SourceKind::DeepSpeedLog:
     case SourceKind::MlperfLog:
     case SourceKind::NemoLog:
+    case SourceKind::TorchtitanLog:
+    case SourceKind::HfTrainerLog:
+    case SourceKind::StepLog:
     case SourceKind::WandbFile:
     case SourceKind::TensorBoardEvents:
     case SourceKind::OtlpJson:

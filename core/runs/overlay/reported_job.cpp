@@ -88,7 +88,8 @@ std::string severalJobs(const Recording &recording)
 {
     std::map<std::uint32_t, std::set<double>> batches; // of each source
     for (const SampleSeries &series : recording.series)
-        if ((series.name == samples::kGlobalBatch || series.name.ends_with(std::string(".") + samples::kGlobalBatch))
+        if ((series.name == samples::kGlobalBatch
+                || series.name.text().ends_with(std::string(".") + samples::kGlobalBatch))
             && series.isByStep && series.source < recording.sources.size())
             for (const double value : series.value)
                 if (value >= 1 && batches[series.source].size() < 1000)

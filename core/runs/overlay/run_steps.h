@@ -34,8 +34,11 @@ struct RunStep {
     std::int64_t number = 0;
     /// kNoMoment: no spans show it
     Moment start = kNoMoment, end = kNoMoment;
-    /// what it took: a log's figure where there is one, else end - start
+    /// what it took: a log's figure where there is one, else end - start, or its period
     double seconds = 0;
+    /// Its neighbours lie over it, since ranks do not wait for each other at its ends: its seconds are the period, the
+    /// mean of its windows over the ranks.
+    bool overlaps = false;
     /// seconds are a log's
     bool isOfLog = false;
     /// that show it, in their order; of several files of one rank the first

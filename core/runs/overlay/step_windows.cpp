@@ -146,6 +146,7 @@ public:
         if (m_found.isAnnotated) {
             addUnannotated();
             dropIdle();
+            tellPeriods();
         } else if (!m_found.steps.empty())
             m_found.notes.push_back("No step is annotated in the traces: all that was recorded is one step, number 0");
         return std::move(m_found);
@@ -255,6 +256,34 @@ private:
             return;
         m_found.steps = std::move(busy);
         m_found.notes.push_back("Steps without work of a GPU are left out: " + rangesText(idle));
+    }
+
+    /// Without a synchronisation at its end a step of the first rank begins while others are at the one before.
+    void tellPeriods()
+    {
+        constexpr double kMuch = 0.02; // of a step
+        std::vector<RunStep> &steps = m_found.steps;
+        const auto lieOver = [&](const RunStep &a, const RunStep &b) { // for longer than the host's boundaries are off
+            const double common = double(std::min(a.end, b.end) - std::max(a.start, b.start));
+            return common > kMuch * double(std::min(a.end - a.start, b.end - b.start));
+        };
+        std::vector<std::int64_t> numbers;
+        for (std::size_t i = 0; i < steps.size(); ++i)
+            steps[i].overlaps =
+                (i > 0 && lieOver(steps[i - 1], steps[i])) || (i + 1 < steps.size() && lieOver(steps[i], steps[i + 1]));
+        for (RunStep &step : steps)
+            if (step.overlaps) {
+                double sum = 0;
+                for (const RankWindow &window : step.ranks)
+                    sum += double(window.end - window.start) * 1e-9;
+                step.seconds = sum / double(step.ranks.size());
+                numbers.push_back(step.number);
+            }
+        if (!numbers.empty())
+            m_found.notes.push_back((numbers.size() == 1 ? "Step " : "Steps ") + rangesText(numbers)
+                + " of the ranks lie over each other, since no rank waits for the others at the end: a step counts "
+                  "with "
+                  "its period, the mean over the ranks, and not from the first start to the last end");
     }
 
     const Recording &m_recording;

@@ -10,7 +10,7 @@ namespace trainyard {
 /// repeat a step the last counts. Without annotated steps: one step, number 0, over all work of the GPUs. Notes say
 /// what was left out or guessed. Stopped: what was found so far.
 struct StepWindows {
-    /// by number; seconds are end - start
+    /// by number; seconds are end - start, or of steps that overlap their period
     std::vector<RunStep> steps;
     std::vector<Moment> clockShift;
     /// false: the one step is all that was recorded

@@ -285,8 +285,9 @@ std::vector<RankStep> sharesOf(const Run &run, const RunStep &step, int planStag
         return result;
     const int stages = stageCount(run, planStages);
     for (const RankWindow &window : step.ranks) {
-        const Moment shift = shiftOf(run, window.rank);
-        if (auto taken = sharesOfRank(run, window.rank, step.start - shift, step.end - shift, stages))
+        const Moment shift = shiftOf(run, window.rank), from = step.overlaps ? window.start : step.start,
+                     to = step.overlaps ? window.end : step.end;
+        if (auto taken = sharesOfRank(run, window.rank, from - shift, to - shift, stages))
             result.push_back(*std::move(taken));
     }
     return result;

@@ -7,6 +7,8 @@
 // Time is int64 nanoseconds since `zero`, which is Unix time where the source knows it (else 0 is its first moment).
 // Bytes are doubles. Names are numbers into one table, so that a million spans stay small.
 
+#include "core/base/shared_text.h"
+
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -90,6 +92,12 @@ enum class SourceKind : std::uint8_t {
     AutomodelConfig,
     MaxTextConfig,
     PrimusConfig,
+    /// of a trainer that prints a line for each step
+    StepLog,
+    /// SQLite
+    NsysExport,
+    /// named, and not read
+    OtherProfiler,
     /// of samples/probe
     Probe,
 };
@@ -219,13 +227,13 @@ struct RankRecording {
 /// One quantity over steps or over time. Names and units are the canonical ones of sample_names.h.
 struct SampleSeries {
     /// "step_time", "tflops_per_gpu", "gpu_utilization", …
-    std::string name;
+    SharedText name;
     /// "s", "TFLOP/s", "B", "W", "1"
-    std::string unit;
+    SharedText unit;
     /// -1: of the whole run, or of `where`
     int rank = -1;
     /// "node000/gpu3", a host, a link; may be empty
-    std::string where;
+    SharedText where;
     bool isByStep = false;
     /// or numbers of steps
     std::vector<Moment> at;

@@ -13,7 +13,7 @@ namespace trainyard {
 /// gzip bytes, the same for equal recordings. Errors: Cancelled; OutOfRange with the JSON pointer of what no recording
 /// has: columns of unequal lengths, indices of nothing, moments beyond 2116.
 [[nodiscard]] Expected<std::string> formatRecording(const Recording &recording, const SourceOptions &options = {});
-/// Never half written. Errors: CannotWrite, and those of formatRecording().
+/// Never half written. Errors: those of writeOutputFile(), and those of formatRecording().
 [[nodiscard]] Expected<void> writeRecording(
     const Recording &recording, const std::string &path, const SourceOptions &options = {});
 /// The same where the disk, or what one may write to it, may be full: what does not fit is left out, the earliest spans

@@ -124,12 +124,15 @@ SourceKind sourceKindOf(const Recording &recording, const RankRecording &rank)
     return rank.source < recording.sources.size() ? recording.sources[rank.source].kind : SourceKind::Unknown;
 }
 
-Rows rowsOf(const Recording &recording, const RankRecording &rank, std::vector<std::int64_t> &steps)
+Rows rowsOf(const Recording &recording, const RankRecording &rank, SummaryRule rule, std::vector<std::int64_t> &steps)
 {
     const HtaClock clock(recording, rank);
-    const auto last = lastStep(recording, rank, clock, steps);
+    auto last = lastStep(recording, rank, clock, steps);
+    if (rule == SummaryRule::Exact)
+        last.reset();
     // Names of a trace are what HTA goes by
-    const bool goByNames = sourceKindOf(recording, rank) == SourceKind::KinetoTrace;
+    const SourceKind kind = sourceKindOf(recording, rank);
+    const bool goByNames = kind == SourceKind::KinetoTrace || kind == SourceKind::NsysExport;
     std::vector<std::int8_t> classes(recording.names.size(), -1);
     Rows rows;
     for (const RecordedStream &stream : rank.streams) {
@@ -148,7 +151,11 @@ Rows rowsOf(const Recording &recording, const RankRecording &rank, std::vector<s
                 || (byName == HtaClass::Computation && spans.work[i] == RecordedWork::Communication
                     && builtinKernelClasses().workOf(recording.names[spans.name[i]]) == RecordedWork::Compute);
             const HtaClass own = isToldApart ? htaClassByWork(byName, spans.work[i]) : byName;
-            const Interval interval = clock.rounded(spans.start[i], spans.duration[i]);
+            Interval interval { spans.start[i], spans.start[i] + spans.duration[i] };
+            if (rule == SummaryRule::Hta) {
+                const Interval rounded = clock.rounded(spans.start[i], spans.duration[i]);
+                interval = { 1000 * rounded.start, 1000 * rounded.end };
+            }
             rows.all.push_back(interval);
             if (own == HtaClass::Computation)
                 rows.computation.push_back(interval);
@@ -220,7 +227,7 @@ HtaClass htaClassOf(std::string_view name, RecordedWork work)
     return htaClassByWork(htaClassOf(name), work);
 }
 
-RankSummary summarizeRank(const Recording &recording, const RankRecording &rank)
+RankSummary summarizeRank(const Recording &recording, const RankRecording &rank, SummaryRule rule)
 {
     RankSummary summary;
     summary.rank = rank.rank;
@@ -228,22 +235,22 @@ RankSummary summarizeRank(const Recording &recording, const RankRecording &rank)
         summary.file = recording.sources[rank.source].file;
     // Of nodes that stand one after the other for want of times, nothing can be said.
     const bool hasTimes = sourceKindOf(recording, rank) != SourceKind::ChakraTrace;
-    Rows rows = hasTimes ? rowsOf(recording, rank, summary.steps) : Rows {};
+    Rows rows = hasTimes ? rowsOf(recording, rank, rule, summary.steps) : Rows {};
     if (rows.all.empty()) {
-        summary.reason = !hasTimes     ? "its nodes have no times that can be compared"
-            : summary.steps.size() > 1 ? "no kernel of a GPU before the last of its steps, which does not count"
-                                       : "there is no kernel of a GPU in it";
+        summary.reason = !hasTimes ? "its nodes have no times that can be compared"
+            : summary.steps.size() > 1 && rule == SummaryRule::Hta
+            ? "no kernel of a GPU before the last of its steps, which does not count"
+            : "there is no kernel of a GPU in it";
         return summary;
     }
     const std::vector<Interval> all = unionOf(std::move(rows.all));
     const std::vector<Interval> computation = unionOf(std::move(rows.computation));
     const std::vector<Interval> communication = unionOf(std::move(rows.communication));
-    TemporalBreakdown breakdown;
-    breakdown.kernelTime = all.back().end - all.front().start;
-    breakdown.idle = breakdown.kernelTime - lengthOf(all);
-    breakdown.compute = lengthOf(computation);
-    breakdown.nonCompute = breakdown.kernelTime - breakdown.compute - breakdown.idle;
-    summary.breakdown = breakdown;
+    const std::int64_t kernelTime = all.back().end - all.front().start, idle = kernelTime - lengthOf(all),
+                       compute = lengthOf(computation);
+    const auto microseconds = [](std::int64_t nanoseconds) { return double(nanoseconds) / 1000; };
+    summary.breakdown = { microseconds(kernelTime), microseconds(compute), microseconds(kernelTime - compute - idle),
+        microseconds(idle) };
     if (const std::int64_t length = lengthOf(communication); length > 0) {
         const double share = static_cast<double>(overlapOf(communication, computation)) / static_cast<double>(length);
         summary.communicationOverlap = std::nearbyint(share * 1e4) / 1e4; // 2 decimals of its percentage
@@ -251,11 +258,11 @@ RankSummary summarizeRank(const Recording &recording, const RankRecording &rank)
     return summary;
 }
 
-std::vector<RankSummary> summarize(const Recording &recording)
+std::vector<RankSummary> summarize(const Recording &recording, SummaryRule rule)
 {
     std::vector<RankSummary> summary;
     for (const RankRecording &rank : recording.ranks)
-        summary.push_back(summarizeRank(recording, rank));
+        summary.push_back(summarizeRank(recording, rank, rule));
     if (summary.size() == 1 && summary.front().rank < 0) {
         summary.front().rank = 0;
         summary.front().isRankGuessed = true;

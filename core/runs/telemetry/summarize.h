@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How each rank's GPU spent its time, as Meta's Holistic Trace Analysis counts it (HTA, commit f4d0062), so that
-// figures can be compared with it: its classes of kernels by their names, its rounding of times to whole microseconds
-// through doubles, and its rule that the last of several profiler steps does not count. Names that are no kernel's, as
-// those of recordings that no profiler wrote, are classed by what the recording says that they do.
+// How each rank's GPU spent its time, by the classes of kernels that Meta's Holistic Trace Analysis has (HTA, commit
+// f4d0062): exactly, over all that was recorded; or as HTA counts it, so that figures can be compared with it: with its
+// rounding of times to whole microseconds through doubles, which halves kernels of a microsecond or two, and its rule
+// that the last of several profiler steps does not count. Names that are no kernel's, as those of recordings that no
+// profiler wrote, are classed by what the recording says that they do.
 
 #include "core/runs/telemetry/recording.h"
 
@@ -29,16 +30,19 @@ enum class HtaClass : std::uint8_t { Communication, Memory, Computation, Other }
 /// The same of a span that no profiler named: what HTA's patterns do not know is what the recording says.
 [[nodiscard]] HtaClass htaClassOf(std::string_view name, RecordedWork work);
 
-/// Microseconds; kernel time = compute + non-compute + idle. Empty where the rank shows nothing of a GPU.
+/// As this program counts, or as HTA does.
+enum class SummaryRule : std::uint8_t { Exact, Hta };
+
+/// Microseconds, whole ones by HTA's rule; kernel time = compute + non-compute + idle.
 struct TemporalBreakdown {
     /// from the first start to the last end
-    std::int64_t kernelTime = 0;
+    double kernelTime = 0;
     /// some computation ran
-    std::int64_t compute = 0;
+    double compute = 0;
     /// only communication or memory
-    std::int64_t nonCompute = 0;
+    double nonCompute = 0;
     /// nothing ran
-    std::int64_t idle = 0;
+    double idle = 0;
     bool operator==(const TemporalBreakdown &) const = default;
 };
 
@@ -51,14 +55,15 @@ struct RankSummary {
     std::string file;
     /// why there is no breakdown, in words; empty: there is one
     std::string reason;
-    /// of the profiler, by number; of several the last does not count
+    /// of the profiler, by number; of several the last does not count by HTA's rule
     std::vector<std::int64_t> steps;
     std::optional<TemporalBreakdown> breakdown;
     /// share of communication under computation, to 4 decimals; empty: none
     std::optional<double> communicationOverlap;
 };
-[[nodiscard]] RankSummary summarizeRank(const Recording &recording, const RankRecording &rank);
+[[nodiscard]] RankSummary summarizeRank(
+    const Recording &recording, const RankRecording &rank, SummaryRule rule = SummaryRule::Exact);
 /// One a rank, in their order. A single one that nobody tells the rank of is rank 0, as HTA takes it.
-[[nodiscard]] std::vector<RankSummary> summarize(const Recording &recording);
+[[nodiscard]] std::vector<RankSummary> summarize(const Recording &recording, SummaryRule rule = SummaryRule::Exact);
 
 } // namespace trainyard

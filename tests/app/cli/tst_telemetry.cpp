@@ -71,13 +71,33 @@ private slots:
   {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 210, "dur": 40, "args": {"stream": 7}},
   {"ph": "X", "cat": "kernel", "name": "gemm"}]})";
         const QString file = written(QStringLiteral("some.json"), whole.left(whole.size() - 5).constData());
-        const Answer table = summarize({ file });
+        const Answer table = summarize({ file, "--as", "hta" });
         QCOMPARE(table.exitCode, 0);
         for (const char *said : { "Of steps 5, 6 the last does not count", "0 is a guess", "ends early", "0?" })
             QVERIFY2(table.out.find(said) != std::string::npos, (said + (": " + table.out)).c_str());
-        const json answer = json::parse(summarize({ file, "--format", "json" }).out);
+        const json answer = json::parse(summarize({ file, "--as", "hta", "--format", "json" }).out);
         QCOMPARE(answer.at("notes").size(), std::size_t(3));
         QVERIFY(answer.at("ranks").at(0).at("is_rank_told") == false);
+    }
+
+    /// A hundred kernels of 1.5 us, each 1.75 us behind the one before: exactly, and as HTA rounds them.
+    void shortKernelsAreSummedExactly()
+    {
+        std::string events;
+        for (int i = 0; i < 100; ++i)
+            events += std::string(i > 0 ? ",\n" : "")
+                + R"({"ph": "X", "cat": "kernel", "name": "add", "pid": 0, "tid": 7, "dur": 1.5, "args": {"stream": 7}, "ts": )"
+                + std::to_string(1000 + 1.75 * i) + "}";
+        const QString file = written(
+            QStringLiteral("rank0_short.json"), (R"({"schemaVersion": 1, "traceEvents": [)" + events + "]}").c_str());
+        const auto compute = [&](const char *rule) {
+            const Answer answer = summarize({ file, "--as", rule, "--format", "json" });
+            return json::parse(answer.out).at("ranks").at(0).at("compute_us").get<double>();
+        };
+        QCOMPARE(compute("exact"), 150.0);
+        QVERIFY(compute("hta") < 120);
+        const Answer table = summarize({ file });
+        QVERIFY(table.out.find(" 150 ") != std::string::npos && table.out.find("24.750") != std::string::npos);
     }
 
     void twoFilesOfOneRankAreSaid()

@@ -108,6 +108,7 @@ private slots:
         QVERIFY(S_ISLNK(modeOf(file("null"))) && S_ISCHR(modeOf("/dev/null")));
         const auto full = put(file("full"), "too much");
         QVERIFY(!full);
+        QCOMPARE(full.error().code, ErrorCode::NoRoom);
         QVERIFY2(full.error().what.find("space") != std::string::npos, full.error().what.c_str());
     }
 

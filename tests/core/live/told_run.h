@@ -58,7 +58,8 @@ inline Batch stepBatch(const RunShape &shape, int rank, int step, std::mt19937_6
         }
     }
     part.series.push_back({ "loss", "1", rank, "", true, { step }, { 10.0 / step }, 0 });
-    SampleSeries &power = part.series.emplace_back(SampleSeries { "power", "W", -1, "n" + std::to_string(rank) });
+    SampleSeries &power =
+        part.series.emplace_back(SampleSeries { "power", "W", -1, SharedText("n" + std::to_string(rank)) });
     for (int i = 0; i < 10; ++i) {
         power.at.push_back(begin + i * (kStep / 10));
         power.value.push_back(600 + i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/decoder.h"
+#include "core/live/store.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -137,17 +138,26 @@ private slots:
                     + "','gauge':{'dataPoints':[{'timeUnixNano':'" + at(i) + "','asDouble':1}]}}";
             return quoted(text + "]}]}]}");
         };
-        const auto textBytes = [](const Recording &part) {
-            std::size_t bytes = 0;
-            for (const SampleSeries &one : part.series)
-                bytes += one.name.size() + one.unit.size() + one.where.size();
-            return bytes;
+        const auto isHeldOnce = [](const Recording &part) {
+            return std::ranges::all_of(part.series, [&](const SampleSeries &one) {
+                return one.where.size() > 900 && one.where.isOneWith(part.series.front().where);
+            });
         };
-        const std::string body = message(std::string(400'000, 'x'), 2'000);
-        const auto batch = decodeOtlp(body, true, "peer", kReceived);
+        const auto batch = decodeOtlp(message(std::string(400'000, 'x'), 2'000), true, "peer", kReceived);
         QVERIFY(batch.has_value());
         QCOMPARE(batch->part.series.size(), std::size_t(2'000));
-        QVERIFY(textBytes(batch->part) < 4 * body.size());
+        QVERIFY(isHeldOnce(batch->part));
+        // and by a session, of two senders that tell it: an own copy of each
+        Store store;
+        for (int sender = 0; sender < 2; ++sender) {
+            auto more = decodeOtlp(message(std::string(400'000, 'x'), 2'000 + sender), true, "peer", kReceived);
+            QVERIFY(more.has_value());
+            more->source = static_cast<std::uint32_t>(sender);
+            store.take(*std::move(more));
+        }
+        const Recording whole = store.whole();
+        QCOMPARE(whole.series.size(), std::size_t(2'001));
+        QVERIFY(isHeldOnce(whole));
         // two long names that differ in the middle alone stay two
         std::string one(3'000, 'x'), other = one;
         other[1'500] = 'y';
@@ -158,17 +168,17 @@ private slots:
         QVERIFY(first->part.series.at(0).where.size() <= 1'000);
     }
 
-    /// Each point of its own series with a place of 900 bytes, told once: beyond the bound they are dropped and
-    /// counted.
+    /// Each point of its own series with a place of 900 bytes, of which all but its end is told once: beyond the bound
+    /// they are dropped and counted.
     void whatAMessageHoldsIsBoundedByItsBytes()
     {
         std::string text = "{'resourceMetrics':[{'resource':{'attributes':[{'key':'host.name','value':{'stringValue':'"
-            + std::string(900, 'x') + "'}}]},'scopeMetrics':[{'metrics':[";
-        constexpr int kSeries = 40'000;
+            + std::string(900, 'x') + "'}}]},'scopeMetrics':[{'metrics':[{'name':'m','gauge':{'dataPoints':[";
+        constexpr int kSeries = 80'000;
         for (int i = 0; i < kSeries; ++i)
-            text += std::string(i > 0 ? "," : "") + "{'name':'" + std::to_string(i)
-                + "','gauge':{'dataPoints':[{'timeUnixNano':'" + at(1) + "','asInt':1}]}}";
-        const std::string body = quoted(text + "]}]}]}");
+            text += std::string(i > 0 ? "," : "") + "{'timeUnixNano':'" + at(1)
+                + "','asInt':1,'attributes':[{'key':'k','value':{'intValue':'" + std::to_string(i) + "'}}]}";
+        const std::string body = quoted(text + "]}}]}]}]}");
         const auto batch = decodeOtlp(body, true, "peer", kReceived);
         QVERIFY(batch.has_value());
         std::size_t held = 0;

@@ -29,7 +29,7 @@ private slots:
         for (int one = 0; one < kSeries; ++one) {
             Batch batch;
             batch.received = kBegin;
-            SampleSeries series { "series " + std::to_string(one), "1", one, "", false, {}, {}, 0 };
+            SampleSeries series { SharedText("series " + std::to_string(one)), "1", one, "", false, {}, {}, 0 };
             for (int i = 0; i < kSamples; ++i) {
                 series.at.push_back(kBegin + i * 1'000'000'000LL);
                 series.value.push_back(i == 400 + one ? std::nan("") : double(random() % 1'000));

@@ -38,6 +38,13 @@ public:
         if (isFor(name))
             m_json.readText(value);
     }
+    void text(const char *name, SharedText &value, const char *meaning)
+    {
+        std::string own;
+        text(name, own, meaning);
+        if (!own.empty())
+            value = m_seriesTexts(own);
+    }
     void flag(const char *name, bool &value, const char *)
     {
         if (isFor(name))
@@ -258,6 +265,9 @@ private:
     }
     void skipUnknown();
     bool goesOn();
+
+    /// that series have, each once
+    SharedTexts m_seriesTexts;
 
     JsonPull m_json;
     std::size_t m_size;

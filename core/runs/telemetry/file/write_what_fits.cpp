@@ -4,9 +4,7 @@
 #include "core/runs/telemetry/recording_file.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 
 namespace trainyard {
 
@@ -14,13 +12,6 @@ namespace {
 
 constexpr double kLess = 0.7; // of what was tried before: what is kept is at least so much of what would fit
 constexpr double kLeastShare = 1e-3;
-
-bool isNoRoom(const Error &error)
-{
-    return error.code == ErrorCode::CannotWrite
-        && std::ranges::any_of(std::initializer_list<int> { ENOSPC, EDQUOT, EFBIG },
-            [&](int number) { return error.what.ends_with(std::strerror(number)); });
-}
 
 /// The moment from which on the latest `share` of spans and collectives begin.
 Moment firstOfLatest(const Recording &whole, double share)
@@ -135,7 +126,7 @@ Expected<std::string> writeWhatFits(const Recording &recording, const std::strin
     Expected<void> written = writeRecording(recording, path, options);
     if (written)
         return std::string();
-    for (double spans = kLess, samples = 1; !written && isNoRoom(written.error());) {
+    for (double spans = kLess, samples = 1; !written && written.error().code == ErrorCode::NoRoom;) {
         Part part = latestOf(recording, spans, samples);
         written = writeRecording(part.recording, path, options);
         if (written)

@@ -24,7 +24,7 @@ struct KnownMetric {
     double factor;
 };
 
-constexpr std::array<KnownMetric, 25> kKnown { {
+constexpr std::array<KnownMetric, 36> kKnown { {
     { "DCGM_FI_DEV_GPU_UTIL", samples::kGpuUtilization, "1", 0.01 },
     { "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", samples::kTensorActive, "1", 1 },
     { "DCGM_FI_PROF_SM_ACTIVE", samples::kSmActive, "1", 1 },
@@ -48,6 +48,18 @@ constexpr std::array<KnownMetric, 25> kKnown { {
     { "nvidia_smi_utilization_gpu_ratio", samples::kGpuUtilization, "1", 1 },
     { "nvidia_smi_memory_used_bytes", samples::kMemoryUsed, "B", 1 },
     { "nvidia_smi_power_draw_watts", samples::kPower, "W", 1 },
+    // AMD's device metrics exporter
+    { "gpu_gfx_activity", samples::kGpuUtilization, "1", 0.01 },
+    { "gpu_umc_activity", nullptr, "1", 0.01 },
+    { "gpu_used_vram", samples::kMemoryUsed, "B", kMebi },
+    { "gpu_free_vram", samples::kMemoryFree, "B", kMebi },
+    { "gpu_total_vram", nullptr, "B", kMebi },
+    { "gpu_package_power", samples::kPower, "W", 1 },
+    { "gpu_average_package_power", nullptr, "W", 1 },
+    { "gpu_energy_consumed", nullptr, "J", 1e-6 },
+    { "gpu_junction_temperature", samples::kTemperature, "°C", 1 },
+    { "gpu_memory_temperature", nullptr, "°C", 1 },
+    { "gpu_clock", nullptr, "Hz", 1e6 },
     { "nccl_bus_bandwidth_gbs", nullptr, "B/s", 1e9 },
     { "nccl_p2p_bus_bandwidth_gbs", nullptr, "B/s", 1e9 },
 } };
@@ -64,10 +76,12 @@ constexpr std::array<std::string_view, 7> kHostLabels { "Hostname", "hostname", 
     "host_name", "instance" };
 
 /// Labels that describe what other labels already tell apart.
-constexpr std::array<std::string_view, 26> kDescriptions { "__name__", "UUID", "uuid", "gpu_uuid", "pci_bus_id",
-    "modelName", "model_name", "GPU_I_PROFILE", "container", "namespace", "pod", "job", "instance", "service",
-    "endpoint", "Hostname", "hostname", "node", "kubernetes_node", "nodename", "host_name", "gpu", "nvlink", "nvswitch",
-    "GPU_I_ID", "port" };
+constexpr std::array<std::string_view, 39> kDescriptions { "gpu_id", "card_model", "card_series", "card_vendor",
+    "serial_number", "driver_version", "vbios_version", "gpu_partition_id", "gpu_compute_partition_type",
+    "gpu_memory_partition_type", "job_id", "job_user", "job_partition", "__name__", "UUID", "uuid", "gpu_uuid",
+    "pci_bus_id", "modelName", "model_name", "GPU_I_PROFILE", "container", "namespace", "pod", "job", "instance",
+    "service", "endpoint", "Hostname", "hostname", "node", "kubernetes_node", "nodename", "host_name", "gpu", "nvlink",
+    "nvswitch", "GPU_I_ID", "port" };
 
 std::string_view unitBySuffix(std::string_view name)
 {
@@ -137,6 +151,8 @@ std::string placeOf(const MetricLabels &labels)
         if (const std::string_view host = labelOf(labels, key); !host.empty() && place.empty())
             place = key == "instance" ? withoutPort(host) : host;
     std::string_view gpu = labelOf(labels, "gpu");
+    if (gpu.empty())
+        gpu = labelOf(labels, "gpu_id"); // AMD's exporter
     const std::string_view device = labelOf(labels, "device");
     if (gpu.starts_with("GPU") || gpu.starts_with("gpu"))
         gpu.remove_prefix(3);
@@ -164,15 +180,16 @@ const MetricSeries::Known &MetricSeries::of(std::string_view metric, const Metri
     if (const auto known = m_known.find(key); known != m_known.end())
         return known->second;
     const ExporterMetric name = exporterMetricNamed(metric);
-    SampleSeries series { .name = name.name, .unit = name.unit, .where = placeOf(labels) };
-    series.where = heldText(series.where);
-    if (const int others = m_places[name.name + '\x01' + series.where]++; others > 0) {
-        series.where += "{";
+    SampleSeries series {
+        .name = m_texts(name.name), .unit = m_texts(name.unit), .where = m_texts(heldText(placeOf(labels)))
+    };
+    if (const int others = m_places[SeriesKey(series)]++; others > 0) {
+        std::string where = series.where.text() + "{";
         for (const auto &[label, value] : labels)
-            series.where.append(series.where.ends_with('{') ? "" : ",").append(label).append("=").append(value);
-        series.where += "}";
+            where.append(where.ends_with('{') ? "" : ",").append(label).append("=").append(value);
+        series.where = SharedText(where + "}");
     }
-    const std::size_t index = m_scribe.addSeries(key, std::move(series));
+    const std::size_t index = m_scribe.addSeries(std::move(series));
     if (index == RecordingBuilder::kNewSeries)
         return m_none;
     return m_known.emplace(key, Known { index, name.factor, name.isDcgm || metric.empty() }).first->second;
@@ -209,7 +226,7 @@ void MetricSeries::addNetworkRates()
             rate.value.push_back(bytes >= 0 ? bytes / seconds : std::numeric_limits<double>::quiet_NaN());
         }
         if (!rate.at.empty())
-            m_scribe.addSeries("rate " + std::to_string(i), std::move(rate));
+            m_scribe.addSeries(std::move(rate));
     }
 }
 

@@ -5,6 +5,7 @@
 // differ by version and scraper. Pure functions.
 
 #include "core/runs/telemetry/readers/recording_builder.h"
+#include "core/runs/telemetry/series_key.h"
 
 #include <utility>
 
@@ -54,7 +55,8 @@ private:
     std::unordered_map<std::string, Known> m_known;
     /// of a series that there is no room for
     Known m_none { RecordingBuilder::kNewSeries, 1, false };
-    std::unordered_map<std::string, int> m_places; // name and place → series that have them
+    SharedTexts m_texts;
+    SeriesTable<int> m_places; // → series that have this name and place
 };
 
 } // namespace trainyard::readers

@@ -32,8 +32,8 @@ GrowingLog::GrowingLog(std::string file)
     : m_file(std::move(file))
 {
     // The order in which a line is offered: who is told apart by less comes later.
-    for (const auto make : { makeMlperfParser, makeNemoParser, makeTorchtitanParser, makeDeepSpeedParser,
-             makeMegatronParser, makeHfTrainerParser })
+    for (const auto make : { makeJobLinesParser, makeMlperfParser, makeNemoParser, makeTorchtitanParser,
+             makeDeepSpeedParser, makeMegatronParser, makeStepLinesParser, makeHfTrainerParser })
         m_parsers.push_back(make());
 }
 
@@ -98,8 +98,9 @@ void GrowingLog::give(Recording &recording)
         for (LogParser *parser : bySureness()) {
             const auto nameOf = [&](const SampleSeries &series) {
                 const auto owner = m_series.find({ series.rank, series.name, series.where, series.isByStep });
-                return owner == m_series.end() || owner->second == parser ? series.name
-                                                                          : parser->family() + "." + series.name;
+                return owner == m_series.end() || owner->second == parser
+                    ? series.name
+                    : SharedText(parser->family() + "." + series.name.text());
             };
             const auto isOwn = [&](const std::string &argument) {
                 const auto owner = m_arguments.find(argument);

@@ -49,6 +49,49 @@ std::optional<Bar> barIn(std::string_view text)
     return bar;
 }
 
+/// Seconds of "0:00:35", "1 day, 2:03:04", "8m 0s" or "2h 7m 13s".
+std::optional<double> elapsedSeconds(std::string_view text)
+{
+    double seconds = 0, group = 0;
+    bool isAny = false;
+    text = trimmed(text);
+    while (!text.empty()) {
+        const auto number = takeNumber(text);
+        if (!number || !isFigure(*number))
+            return std::nullopt;
+        text = trimmedStart(text);
+        isAny = true;
+        if (takeText(text, "days,") || takeText(text, "day,") || takeText(text, "d"))
+            seconds += 86400 * *number;
+        else if (takeText(text, "h"))
+            seconds += 3600 * *number;
+        else if (takeText(text, "m"))
+            seconds += 60 * *number;
+        else if (takeText(text, "s"))
+            seconds += *number;
+        else if (group = 60 * group + *number; !takeText(text, ":") && !text.empty())
+            return std::nullopt;
+        text = trimmedStart(text);
+    }
+    return isAny ? std::optional(seconds + group) : std::nullopt;
+}
+
+/// What ms-swift and LLaMA-Factory say of where they are: steps that are done, and seconds since the beginning.
+struct Place {
+    std::int64_t step = 0;
+    double seconds = 0;
+};
+
+std::optional<Place> placeIn(LooseJsonValue entry)
+{
+    const std::string ratio = entry["global_step/max_steps"].text(), elapsed = entry["elapsed_time"].text();
+    const auto step = ratio.empty() ? entry["current_steps"].finiteNumber() : leadingNumber(std::string_view(ratio));
+    const auto seconds = elapsedSeconds(elapsed);
+    if (!step || !seconds || !(*step >= 0 && *step < 1e15))
+        return std::nullopt;
+    return Place { static_cast<std::int64_t>(*step), *seconds };
+}
+
 class HfTrainerLog : public LogParser {
 public:
     HfTrainerLog()
@@ -71,6 +114,8 @@ public:
             return false;
         sure(90);
         const bool isOfStep = bool(entry["loss"]);
+        if (const auto place = isOfStep ? placeIn(entry) : std::nullopt)
+            return takePlaced(entry, *place);
         std::int64_t step = m_step.value_or(0);
         if (m_bar && m_bar->count > step)
             step = m_bar->count; // a bar that stands still tells nothing
@@ -100,6 +145,23 @@ protected:
     }
 
 private:
+    /// An entry that says its step and the time since the beginning, in whole seconds: steps take the differences.
+    bool takePlaced(LooseJsonValue entry, const Place &place)
+    {
+        m_step = place.step;
+        if (m_place && place.step > m_place->step && place.seconds > m_place->seconds) {
+            m_book.addStep(
+                kStepTime, "s", place.step, (place.seconds - m_place->seconds) / double(place.step - m_place->step));
+            note(m_told,
+                "Its step times are differences of the time since the beginning, which it tells in whole "
+                "seconds");
+        }
+        m_place = place;
+        addTrainerEntry(m_book, entry, place.step, m_told);
+        tellStep(place.step);
+        return true;
+    }
+
     static std::size_t entryAt(std::string_view text)
     {
         for (std::size_t at = text.find('{'); at != text.npos; at = text.find('{', at + 1)) {
@@ -116,6 +178,7 @@ private:
         return text.npos;
     }
 
+    std::optional<Place> m_place; // of the entry before
     std::optional<Bar> m_bar;
     std::optional<std::pair<std::int64_t, double>> m_mean; // step time of the whole run: at a step, seconds
 };

@@ -114,8 +114,10 @@ private:
         const std::string key = std::to_string(m_began) + (isIn ? "in" : "out") + m_link;
         auto series = m_to->seriesOf(key);
         if (series == RecordingBuilder::kNewSeries)
-            series = m_to->addSeries(
-                key, { .name = isIn ? samples::kNetworkIn : samples::kNetworkOut, .unit = "B/s", .where = m_link });
+            series = m_to->addSeries(key,
+                { .name = isIn ? samples::kNetworkIn : samples::kNetworkOut,
+                    .unit = "B/s",
+                    .where = SharedText(m_link) });
         m_to->add(series, m_began + static_cast<std::int64_t>(end * 1e9), bytesPerSecond);
     }
 

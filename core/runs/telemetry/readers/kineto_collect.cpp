@@ -97,7 +97,11 @@ void TraceCollector::complete(const TraceEvent &event)
 {
     switch (categoryOf(event.category)) {
     case Category::Operator:
-        return hostOperator(event);
+        if (!unquoted(event.name).starts_with("ProfilerStep#")) // as PyTorch before 1.10 wrote its steps
+            return hostOperator(event);
+        if (readTimes(event))
+            add(threadStreamOf(event), nameOf(event.name), RecordedWork::Annotation, -1);
+        return;
     case Category::Python:
         if (!m_options.keepsPythonFunctions)
             return lose(Lost::Python);

@@ -8,6 +8,7 @@
 #include "core/runs/telemetry/read_sources.h"
 #include "core/runs/telemetry/readers/kineto_scan_internal.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -20,6 +21,15 @@ struct TraceHeader {
     int rank = -1, worldSize = 0;
     std::string host;
     std::vector<std::string> gpus; // by device
+
+    /// As the trace names it. Where fewer devices are visible than there are, spans count all: one name for all then.
+    [[nodiscard]] std::string gpuOf(std::int64_t device) const
+    {
+        if (device >= 0 && static_cast<std::size_t>(device) < gpus.size())
+            return gpus[static_cast<std::size_t>(device)];
+        const bool areAlike = !gpus.empty() && std::ranges::count(gpus, gpus.front()) == std::ptrdiff_t(gpus.size());
+        return areAlike ? gpus.front() : std::string();
+    }
     std::vector<CommunicatorGroup> groups;
 };
 void readHeaderEntry(std::string_view key, JsonValue value, TraceHeader &header);

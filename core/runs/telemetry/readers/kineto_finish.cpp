@@ -277,9 +277,8 @@ void TraceCollector::finish()
         else if (stream.place != Place::Gpu)
             stream.made.label = (stream.place == Place::HostOfGpu ? "operators of stream " : "annotations of stream ")
                 + std::to_string(stream.made.stream);
-        if (stream.place == Place::Gpu && rank.gpu.empty() && stream.made.device >= 0
-            && static_cast<std::size_t>(stream.made.device) < m_header.gpus.size())
-            rank.gpu = m_header.gpus[static_cast<std::size_t>(stream.made.device)];
+        if (stream.place == Place::Gpu && rank.gpu.empty())
+            rank.gpu = m_header.gpuOf(stream.made.device);
     }
     finishGroups();
     finishCollectives();

@@ -93,5 +93,7 @@ using LogParserPtr = std::unique_ptr<LogParser>;
 [[nodiscard]] LogParserPtr makeDeepSpeedParser();
 [[nodiscard]] LogParserPtr makeMegatronParser();
 [[nodiscard]] LogParserPtr makeHfTrainerParser();
+[[nodiscard]] LogParserPtr makeStepLinesParser();
+[[nodiscard]] LogParserPtr makeJobLinesParser();
 
 } // namespace trainyard::readers

@@ -62,6 +62,19 @@ constexpr auto kRows = std::to_array<Row>({
     { "time metrics/data loading(s)", "timer.data_loading", "s", 1 },
     { "memory/max active(gib)", kMemoryAllocated, "B", kBytesPerGiB },
     { "memory/max reserved(gib)", kMemoryReserved, "B", kBytesPerGiB },
+    { "max memory allocated", kMemoryAllocated, "B", 1 },
+    { "max memory reserved", kMemoryReserved, "B", 1 },
+    // Primus: of the device, in GiB
+    { "hip mem usage/free/total/usage ratio", kMemoryReserved, "B", kBytesPerGiB },
+    { "tokens per gpu (tokens/s/gpu)", kTokensPerSecondPerGpu, "1/s", 1 },
+    // ms-swift, Axolotl
+    { "memory(gib)", kMemoryReserved, "B", kBytesPerGiB },
+    { "memory/max mem active(gib)", kMemoryAllocated, "B", kBytesPerGiB },
+    { "memory/max mem allocated(gib)", kMemoryAllocated, "B", kBytesPerGiB },
+    { "memory/device mem reserved(gib)", kMemoryReserved, "B", kBytesPerGiB },
+    { "memory/max active (gib)", kMemoryAllocated, "B", kBytesPerGiB },
+    { "memory/max allocated (gib)", kMemoryAllocated, "B", kBytesPerGiB },
+    { "memory/device reserved (gib)", kMemoryReserved, "B", kBytesPerGiB },
     // NeMo, Lightning
     { "reduced train loss", kLoss, "1", 1 },
     { "train loss", kLoss, "1", 1 },

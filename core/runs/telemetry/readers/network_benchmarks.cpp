@@ -15,7 +15,7 @@ namespace trainyard {
 std::span<const SourceReader> readers::networkBenchmarks()
 {
     using namespace readers;
-    static constexpr std::array<SourceReader, 10> kReaders { {
+    static constexpr std::array<SourceReader, 11> kReaders { {
         { SourceKind::NcclTests, looksLikeNcclTests, readNcclTests },
         { SourceKind::NcclTestsJson, looksLikeNcclTestsJson, readNcclTestsJson },
         { SourceKind::NcclInspector, looksLikeNcclInspector, readNcclInspector },
@@ -24,6 +24,7 @@ std::span<const SourceReader> readers::networkBenchmarks()
         { SourceKind::FlightRecorder, looksLikeFlightRecorder, readFlightRecorder },
         { SourceKind::FlightRecorder, looksLikeFlightRecorderPickle, refuseFlightRecorderPickle, true },
         { SourceKind::Iperf3, looksLikeIperf3, readIperf3 },
+        { SourceKind::Iperf3, looksLikeIperf3Text, readIperf3Text },
         { SourceKind::Fio, looksLikeFio, readFio },
         { SourceKind::Probe, looksLikeProbe, readProbe },
     } };

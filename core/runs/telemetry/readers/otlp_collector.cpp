@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char *kNoRoom = "points, spans and log records that there is no room for";
 constexpr std::size_t kOfTables = 256; // bytes of a series or a stream in tables, about
+constexpr std::size_t kOfCollected = sizeof(SampleSeries) + kOfTables; // of a series while its points are collected
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
@@ -76,11 +77,12 @@ void OtlpCollector::setResource(const MetricLabels &attributes)
 {
     m_rank = rankOfResource(attributes);
     m_rankIndex = RecordingBuilder::kNewSeries;
-    m_host = heldText(labelOf(attributes, "host.name"));
-    m_place.clear();
-    for (const char *key : { "host.name", "service.instance.id", "service.name" })
+    SharedTexts &texts = m_scribe.texts();
+    m_host = texts(heldText(labelOf(attributes, "host.name")));
+    m_place = m_host;
+    for (const char *key : { "service.instance.id", "service.name" })
         if (m_place.empty())
-            m_place = heldText(labelOf(attributes, key));
+            m_place = texts(heldText(labelOf(attributes, key)));
     auto &arguments = m_scribe.recording().arguments;
     for (const auto &[key, value] : attributes)
         if (key.starts_with("dl.") || key.starts_with("megatron.") || key.starts_with("nemo.")) {
@@ -97,26 +99,33 @@ void OtlpCollector::add(const OtlpMetric &metric, OtlpPoint point)
 {
     if (!isUnixTime(point.time))
         return m_scribe.drop("points without a time");
-    std::string where = m_rank >= 0 ? m_host : m_place, labels;
+    const SharedText &place = m_rank >= 0 ? m_host : m_place;
+    std::string labelled, labels;
     for (const auto &[key, value] : point.attributes)
         labels.append(labels.empty() ? "" : ",").append(key).append("=").append(value);
     if (!labels.empty())
-        where = heldText(where + "{" + labels + "}");
-    const std::string key = metric.name + '\x01' + where + '\x01' + std::to_string(m_rank) + '\x01' + m_place;
-    auto known = m_index.find(key);
+        labelled = heldText(place.text() + "{" + labels + "}");
+    const std::string_view where = labels.empty() ? std::string_view(place) : labelled;
+    auto known = m_index.find(OtlpSought { metric.name, where, m_place, m_rank });
     if (known == m_index.end()) {
-        Collected made { .metric = metric };
         const auto named = std::ranges::find(kOtlpNames, metric.name, &OtlpName::metric);
         const bool isKnown = named != kOtlpNames.end();
-        made.series.name = isKnown && named->name ? named->name : "otlp." + metric.name;
-        made.series.unit = isKnown ? named->unit : metric.unit;
-        made.series.rank = m_rank;
-        made.series.where = where;
-        made.factor = isKnown ? named->factor : 1;
-        made.key = key;
-        made.held = sizeof made + kOfTables + 2 * (metric.name.size() + metric.unit.size() + key.size()) + where.size();
-        if (!m_scribe.held().take(made.held))
+        const std::string name = isKnown && named->name ? named->name : "otlp." + metric.name;
+        const std::string_view unit = isKnown ? std::string_view(named->unit) : metric.unit;
+        SharedTexts &texts = m_scribe.texts();
+        std::size_t bytes = kOfCollected;
+        for (const std::string_view text : { std::string_view(metric.name), where, std::string_view(name), unit })
+            bytes += texts.bytesFor(text);
+        if (!m_scribe.held().take(bytes))
             return m_scribe.drop(kNoRoom);
+        const OtlpSeries key { texts(metric.name), texts(where), m_place, m_rank };
+        Collected made {
+            .kind = metric.kind, .isDelta = metric.isDelta, .factor = isKnown ? named->factor : 1, .key = key
+        };
+        made.series.name = texts(name);
+        made.series.unit = texts(unit);
+        made.series.rank = m_rank;
+        made.series.where = key.where;
         known = m_index.emplace(key, m_collected.size()).first;
         m_collected.push_back(std::move(made));
     }
@@ -134,9 +143,8 @@ void OtlpCollector::write(Collected &collected)
     const auto repeated = std::ranges::unique(points, {}, &OtlpPoint::time);
     m_scribe.drop("points sent again", static_cast<std::int64_t>(repeated.size()));
     points.erase(repeated.begin(), repeated.end());
-    m_scribe.held().giveBack(collected.held + points.size() * sizeof(OtlpPoint)); // they are let go below
-    const std::size_t series =
-        m_scribe.addSeries(std::to_string(m_scribe.recording().series.size()), std::move(collected.series));
+    m_scribe.held().giveBack(kOfCollected + points.size() * sizeof(OtlpPoint)); // they are let go below
+    const std::size_t series = m_scribe.addSeries(std::move(collected.series));
     OtlpPoint stood;
     const OtlpPoint *before = nullptr;
     double total = 0; // of what was before a restart, or of deltas
@@ -153,15 +161,15 @@ void OtlpCollector::write(Collected &collected)
             continue;
         }
         double value = point.value;
-        const bool hasRestarted = before && point.start != before->start && !collected.metric.isDelta;
-        if (collected.metric.kind == OtlpKind::Sum) {
+        const bool hasRestarted = before && point.start != before->start && !collected.isDelta;
+        if (collected.kind == OtlpKind::Sum) {
             if (hasRestarted)
                 total += before->value;
             value += total;
-            if (collected.metric.isDelta && !point.isMissing)
+            if (collected.isDelta && !point.isMissing)
                 total = value;
-        } else if (collected.metric.kind == OtlpKind::Distribution) {
-            const bool goesOn = before && !collected.metric.isDelta && !hasRestarted;
+        } else if (collected.kind == OtlpKind::Distribution) {
+            const bool goesOn = before && !collected.isDelta && !hasRestarted;
             const double count = point.count - (goesOn ? before->count : 0);
             value = count > 0 ? (point.value - (goesOn ? before->value : 0)) / count : kMissing;
         }
@@ -176,7 +184,7 @@ void OtlpCollector::write(Collected &collected)
 /// Of gauges nothing has to be known.
 const OtlpHistory::Standing *OtlpCollector::standingOf(const Collected &collected) const
 {
-    if (!m_history || collected.metric.kind == OtlpKind::Gauge)
+    if (!m_history || collected.kind == OtlpKind::Gauge)
         return nullptr;
     const auto known = m_history->points.find(collected.key);
     return known != m_history->points.end() ? &known->second : nullptr;
@@ -184,17 +192,17 @@ const OtlpHistory::Standing *OtlpCollector::standingOf(const Collected &collecte
 
 void OtlpCollector::remember(const Collected &collected, const OtlpPoint *last, double total)
 {
-    if (!m_history || !last || collected.metric.kind == OtlpKind::Gauge)
+    if (!m_history || !last || collected.kind == OtlpKind::Gauge)
         return;
     auto &points = m_history->points;
     const auto known = points.find(collected.key);
     const OtlpHistory::Standing standing { last->start, last->time, last->value, last->count, total };
     if (known != points.end()) {
         known->second = standing;
-    } else if (points.size() < OtlpHistory::mostPoints && collected.key.size() <= OtlpHistory::mostKey
-        && m_history->keyBytes + collected.key.size() <= OtlpHistory::mostKeyBytes) {
-        m_history->keyBytes += collected.key.size();
-        points.emplace(collected.key, standing);
+    } else if (const OtlpSeries &key = collected.key; points.size() < OtlpHistory::mostPoints
+               && key.textBytes() <= OtlpHistory::mostKey && m_history->texts.bytes() <= OtlpHistory::mostTextBytes) {
+        SharedTexts &texts = m_history->texts;
+        points.emplace(OtlpSeries { texts(key.metric), texts(key.where), texts(key.place), key.rank }, standing);
     }
 }
 
@@ -212,7 +220,7 @@ std::size_t OtlpCollector::rankIndex()
     if (m_rankIndex != RecordingBuilder::kNewSeries)
         return m_rankIndex;
     auto &ranks = m_scribe.recording().ranks;
-    std::pair<std::string, int> key { m_place, m_rank };
+    std::pair<SharedText, int> key { m_place, m_rank };
     if (const auto known = m_ranks.find(key); known != m_ranks.end())
         return m_rankIndex = known->second;
     if (!m_scribe.held().take(sizeof(RankRecording) + kOfTables + 2 * m_place.size() + m_host.size()))

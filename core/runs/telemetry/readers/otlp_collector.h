@@ -50,11 +50,11 @@ public:
 
 private:
     struct Collected {
-        OtlpMetric metric;
+        OtlpKind kind = OtlpKind::Gauge;
+        bool isDelta = false;
         SampleSeries series; // without samples
         double factor = 1;
-        std::string key;
-        std::size_t held = 0; // bytes of it without points
+        OtlpSeries key;
         std::vector<OtlpPoint> points; // without attributes
     };
     struct HostSpan {
@@ -75,12 +75,13 @@ private:
     OtlpHistory *m_history;
     RecordingBuilder m_scribe;
     NameTable m_nameOf;
-    std::string m_place, m_host, m_scope;
+    SharedText m_place, m_host; // of the resource
+    std::string m_scope;
     int m_rank = -1;
     std::size_t m_rankIndex = RecordingBuilder::kNewSeries; // of the resource, once it was asked for
     std::vector<Collected> m_collected;
-    std::unordered_map<std::string, std::size_t> m_index; // of m_collected
-    std::map<std::pair<std::string, int>, std::size_t> m_ranks; // place and rank → recording().ranks
+    OtlpSeriesTable<std::size_t> m_index; // of m_collected
+    std::map<std::pair<SharedText, int>, std::size_t> m_ranks; // place and rank → recording().ranks
     std::map<std::pair<std::size_t, std::string>, std::vector<HostSpan>> m_streams; // rank and label
 };
 

@@ -89,8 +89,9 @@ public:
             if (const Moment d = series.at[i] - series.at[i - 1]; d - step > step)
                 missing = std::min<Moment>(missing + std::min<Moment>(d / step - 1, kMostMissing), kMostMissing);
         if (missing > 0)
-            m_scribe.note("Samples are missing: " + std::to_string(missing) + " of " + series.name
-                + (series.where.empty() ? "" : " of " + series.where) + ", as when the target could not be reached");
+            m_scribe.note("Samples are missing: " + std::to_string(missing) + " of " + series.name.text()
+                + (series.where.empty() ? "" : " of " + series.where.text())
+                + ", as when the target could not be reached");
     }
 
     Expected<Recording> read(LooseJsonValue root, bool isTruncated)

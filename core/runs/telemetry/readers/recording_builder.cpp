@@ -12,7 +12,8 @@ namespace trainyard::readers {
 namespace {
 
 constexpr std::size_t kLongestNote = 400;
-constexpr std::size_t kOfSeries = sizeof(SampleSeries) + 192; // with its place in tables, about
+constexpr std::size_t kOfSeries = sizeof(SampleSeries) + 64; // with what tables hold beside it, about
+constexpr std::size_t kOfKey = 96; // with its place in a table, about
 constexpr std::size_t kOfSample = sizeof(Moment) + sizeof(double);
 constexpr std::size_t kPaceBytes = std::size_t(1) << 20;
 
@@ -107,18 +108,33 @@ std::size_t RecordingBuilder::seriesOf(std::string_view key) const
     return known != m_series.end() ? known->second : kNewSeries;
 }
 
-std::size_t RecordingBuilder::addSeries(std::string key, SampleSeries series)
+std::size_t RecordingBuilder::addSeries(SampleSeries series)
 {
     series.source = 0;
-    for (std::string *text : { &series.name, &series.unit, &series.where })
+    std::size_t bytes = kOfSeries + kOfSample * series.at.size();
+    for (SharedText *text : { &series.name, &series.unit, &series.where }) {
         if (text->size() > kLongestHeldText)
-            *text = heldText(*text);
-    if (!m_held.take(kOfSeries + series.name.size() + series.unit.size() + series.where.size() + key.size()
-            + kOfSample * series.at.size()))
+            *text = SharedText(heldText(*text));
+        bytes += m_texts.bytesFor(*text);
+    }
+    if (!m_held.take(bytes))
         return kNewSeries;
-    const std::size_t index = m_recording.series.size();
+    for (SharedText *text : { &series.name, &series.unit, &series.where })
+        *text = m_texts(*text);
     m_recording.series.push_back(std::move(series));
-    m_series.emplace(std::move(key), index);
+    return m_recording.series.size() - 1;
+}
+
+std::size_t RecordingBuilder::addSeries(std::string key, SampleSeries series)
+{
+    const std::size_t bytes = key.size() + kOfKey;
+    if (!m_held.take(bytes))
+        return kNewSeries;
+    const std::size_t index = addSeries(std::move(series));
+    if (index == kNewSeries)
+        m_held.giveBack(bytes);
+    else
+        m_series.emplace(std::move(key), index);
     return index;
 }
 

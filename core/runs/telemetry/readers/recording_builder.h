@@ -26,9 +26,14 @@ public:
     void note(std::string_view sentence); // equal ones once, forty at most
 
     [[nodiscard]] std::size_t seriesOf(std::string_view key) const; // kNewSeries where there is none
-    /// Its texts as heldText(); kNewSeries where there is no room for it: add() counts its samples as dropped.
+    /// Its texts as heldText(), those that other series have too held once; kNewSeries where there is no room for it:
+    /// add() counts its samples as dropped.
+    std::size_t addSeries(SampleSeries series);
+    /// One that seriesOf() finds.
     std::size_t addSeries(std::string key, SampleSeries series);
     [[nodiscard]] HeldBytes &held() { return m_held; }
+    /// Of its series. Who makes one there before its series counts it.
+    [[nodiscard]] SharedTexts &texts() { return m_texts; }
     void add(std::size_t series, std::int64_t unixNanoseconds, double value);
     void add(BenchmarkPoint point);
 
@@ -38,6 +43,7 @@ private:
     void tidy(SampleSeries &series);
     Recording m_recording;
     HeldBytes m_held;
+    SharedTexts m_texts; // of the series
     std::unordered_map<std::string, std::size_t> m_series;
 };
 

@@ -52,16 +52,16 @@ SampleSeries &SeriesBook::of(const Sought &key, std::string_view unit)
         const std::string name = heldText(key.name), where = heldText(key.where);
         return of({ name, where, key.rank, key.isByStep }, heldText(unit));
     }
-    const std::size_t text = 2 * (key.name.size() + key.where.size()) + unit.size();
+    const std::size_t text = m_texts.bytesFor(key.name) + m_texts.bytesFor(key.where) + m_texts.bytesFor(unit);
     if (m_series.size() >= kMostSeries
-        || m_textBytes + text > kMostSeriesText) // what is beyond goes to one that tells so
+        || m_texts.bytes() + text > kMostSeriesText) // what is beyond goes to one that tells so
         return m_series[Key { "log.too many series", "", -1, key.isByStep }];
-    m_textBytes += text;
-    SampleSeries &made = m_series[Key { std::string(key.name), std::string(key.where), key.rank, key.isByStep }];
-    made.name = key.name;
-    made.unit = unit;
+    const Key own { m_texts(key.name), m_texts(key.where), key.rank, key.isByStep };
+    SampleSeries &made = m_series[own];
+    made.name = own.name;
+    made.unit = m_texts(unit);
     made.rank = key.rank;
-    made.where = key.where;
+    made.where = own.where;
     made.isByStep = key.isByStep;
     m_begun.push_back(&made);
     return made;
@@ -103,12 +103,12 @@ std::int64_t SeriesBook::close(Recording &recording, std::uint32_t source, std::
         };
         const auto end = recording.series.begin() + static_cast<std::ptrdiff_t>(known);
         return known < 1000 && std::any_of(recording.series.begin(), end, isSame)
-            ? std::string(family) + "." + series.name
+            ? SharedText(std::string(family) + "." + series.name.text())
             : series.name;
     };
     const std::int64_t gaveWay = give(recording, source, nameOf);
     m_series.clear();
-    m_textBytes = 0;
+    m_texts = {};
     m_begun.clear();
     return gaveWay;
 }
@@ -130,7 +130,7 @@ std::int64_t SeriesBook::give(Recording &recording, std::uint32_t source, const 
         if (!series.isByStep)
             for (Moment &at : series.at)
                 at -= recording.zero;
-        std::string name = nameOf(series);
+        SharedText name = nameOf(series);
         SampleSeries &made = recording.series.emplace_back();
         made.name = std::move(name);
         made.unit = series.unit;

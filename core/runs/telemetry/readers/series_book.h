@@ -24,7 +24,7 @@ public:
     void addMoment(std::string_view name, std::string_view unit, Moment at, double value, std::string_view where = {});
     [[nodiscard]] bool isEmpty() const { return m_series.empty(); }
     /// of the texts that its series hold
-    [[nodiscard]] std::size_t textBytes() const { return m_textBytes; }
+    [[nodiscard]] std::size_t textBytes() const { return m_texts.bytes(); }
     /// A series by step in the order of the file; nullptr without.
     [[nodiscard]] const SampleSeries *find(std::string_view name, int rank = -1) const;
     [[nodiscard]] SampleSeries *find(std::string_view name, int rank = -1);
@@ -35,14 +35,14 @@ public:
     std::int64_t close(Recording &recording, std::uint32_t source, std::string_view family);
     /// The same of the samples since the last time, under the names that are answered; the series stay known, without
     /// samples.
-    using Naming = std::function<std::string(const SampleSeries &)>;
+    using Naming = std::function<SharedText(const SampleSeries &)>;
     std::int64_t give(Recording &recording, std::uint32_t source, const Naming &nameOf);
     /// Series that were begun since the last time; they stay where they are.
     [[nodiscard]] std::vector<const SampleSeries *> takeBegun() { return std::exchange(m_begun, {}); }
 
 private:
     struct Key {
-        std::string name, where;
+        SharedText name, where;
         int rank = -1;
         bool isByStep = false;
     };
@@ -62,8 +62,8 @@ private:
     SampleSeries &of(const Sought &key, std::string_view unit);
 
     std::map<Key, SampleSeries, Less> m_series;
-    /// of names, units and places
-    std::size_t m_textBytes = 0;
+    /// names, units and places
+    SharedTexts m_texts;
     std::vector<const SampleSeries *> m_begun;
 };
 

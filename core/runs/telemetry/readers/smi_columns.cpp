@@ -116,7 +116,8 @@ void SmiSeries::add(const SmiColumn &column, std::string_view gpu, std::int64_t 
     const std::string key = column.name + '\x01' + std::string(gpu);
     auto series = m_scribe.seriesOf(key);
     if (series == RecordingBuilder::kNewSeries)
-        series = m_scribe.addSeries(key, { .name = column.name, .unit = column.unit, .where = std::string(gpu) });
+        series = m_scribe.addSeries(
+            key, { .name = SharedText(column.name), .unit = SharedText(column.unit), .where = SharedText(gpu) });
     m_scribe.add(series, at, *value * column.factor);
 }
 

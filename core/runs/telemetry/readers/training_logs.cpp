@@ -117,12 +117,13 @@ Expected<Recording> readPrinted(const SourceText &source, const SourceOptions &o
 
 std::span<const SourceReader> readers::trainingLogs()
 {
-    static constexpr std::array<SourceReader, 7> kReaders { {
+    static constexpr std::array<SourceReader, 8> kReaders { {
         { SourceKind::MlperfLog, looksLikeLog<SourceKind::MlperfLog>, readPrinted },
         { SourceKind::NemoLog, looksLikeLog<SourceKind::NemoLog>, readPrinted },
         { SourceKind::TorchtitanLog, looksLikeLog<SourceKind::TorchtitanLog>, readPrinted },
         { SourceKind::MegatronLog, looksLikeLog<SourceKind::MegatronLog>, readPrinted },
         { SourceKind::HfTrainerLog, looksLikeLog<SourceKind::HfTrainerLog>, readPrinted },
+        { SourceKind::StepLog, looksLikeLog<SourceKind::StepLog>, readPrinted },
         { SourceKind::DeepSpeedLog, looksLikeLog<SourceKind::DeepSpeedLog>, readPrinted },
         { SourceKind::Unknown, mayBeLog, readPrinted },
     } };

@@ -21,4 +21,8 @@ Expected<Recording> readTrainerConfig(const SourceText &source, const SourceOpti
 int looksLikeHfConfig(std::string_view fileName, std::string_view head);
 Expected<Recording> readHfConfig(const SourceText &source, const SourceOptions &options);
 
+/// What YAML of a training's arguments tells, by Megatron's names; `file` stands in errors.
+struct CommandOptions;
+Expected<CommandOptions> argumentsOfYaml(std::string_view text, const std::string &file);
+
 } // namespace trainyard::readers

@@ -36,17 +36,13 @@ int looksLikeTrainingYaml(std::string_view, std::string_view head)
     return arguments && arguments->isMap() ? 96 : trainings >= 3 ? 72 : 0;
 }
 
-Expected<Recording> readTrainingYaml(const SourceText &source, const SourceOptions &)
+namespace {
+
+CommandOptions argumentsIn(const SettingsTree &tree)
 {
-    const auto tree = yamlSettings(source.text, source.file);
-    if (!tree)
-        return std::unexpected(tree.error());
-    Recording recording = recordingOf(source, SourceKind::MegatronArguments);
-    RecordedSource &made = recording.sources.front();
-    made.isTruncated = made.isTruncated || tree->cutAt > 0;
     CommandOptions all;
     ShellScript variables;
-    walkSettings(tree->root, [&](const std::string &path, const SettingsNode &node) {
+    walkSettings(tree.root, [&](const std::string &path, const SettingsNode &node) {
         std::string value = node.value();
         if (path.starts_with("ENV_VARS."))
             return variables.set(path.substr(9), std::move(value));
@@ -62,6 +58,28 @@ Expected<Recording> readTrainingYaml(const SourceText &source, const SourceOptio
         if (!node.isNull())
             all.add(argumentName(name), std::move(value));
     });
+    return all;
+}
+
+} // namespace
+
+Expected<CommandOptions> argumentsOfYaml(std::string_view text, const std::string &file)
+{
+    const auto tree = yamlSettings(text, file);
+    if (!tree)
+        return std::unexpected(tree.error());
+    return argumentsIn(*tree);
+}
+
+Expected<Recording> readTrainingYaml(const SourceText &source, const SourceOptions &)
+{
+    const auto tree = yamlSettings(source.text, source.file);
+    if (!tree)
+        return std::unexpected(tree.error());
+    Recording recording = recordingOf(source, SourceKind::MegatronArguments);
+    RecordedSource &made = recording.sources.front();
+    made.isTruncated = made.isTruncated || tree->cutAt > 0;
+    CommandOptions all = argumentsIn(*tree);
     if (all.arguments.empty())
         return std::unexpected(Error {
             ErrorCode::BadSyntax, source.file, "It looks like YAML of a training's arguments, but tells none", "" });

@@ -34,7 +34,8 @@ const char *const kGpuIds[] = { "p40-24gb", "p100-pcie-16gb", "v100-sxm-16gb", "
     "l4-24gb", "a6000-48gb", "l40s-48gb", "rtx-3090-24gb", "rtx-4090-24gb", "a100-sxm-40gb", "a100-pcie-40gb",
     "a100-sxm-80gb", "a100-pcie-80gb", "a800-sxm-80gb", "h100-sxm-80gb", "h100-pcie-80gb", "h800-sxm-80gb",
     "h200-sxm-141gb", "gh200-96gb", "b200-sxm-180gb", "gb200-186gb", "b300-sxm-270gb", "gb300-278gb", "mi250x-128gb",
-    "mi300x-192gb" };
+    "mi300x-192gb", "h20-sxm-96gb", "rtx-5090-32gb", "l20-48gb", "a40-48gb", "mi325x-256gb", "mi350x-288gb",
+    "mi355x-288gb", "ascend-910b-64gb", "ascend-910c-128gb" };
 
 std::string fileText(const std::string &path)
 {

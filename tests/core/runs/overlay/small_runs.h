@@ -79,7 +79,7 @@ public:
     SmallRecording &series(std::string_view name, std::int64_t first, std::vector<double> values)
     {
         SampleSeries &made = m_recording.series.emplace_back();
-        made.name = name;
+        made.name = SharedText(name);
         made.isByStep = true;
         for (std::size_t i = 0; i < values.size(); ++i)
             made.at.push_back(first + static_cast<std::int64_t>(i));
@@ -91,8 +91,8 @@ public:
         std::string_view name, std::vector<double> seconds, std::vector<double> values, std::string_view where = {})
     {
         SampleSeries &made = m_recording.series.emplace_back();
-        made.name = name;
-        made.where = where;
+        made.name = SharedText(name);
+        made.where = SharedText(where);
         for (const double second : seconds)
             made.at.push_back(static_cast<Moment>(second * 1e9));
         made.value = std::move(values);

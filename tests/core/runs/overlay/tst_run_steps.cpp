@@ -177,6 +177,29 @@ private slots:
         QCOMPARE(run->steps[1].end, 330 * kMicrosecond);
     }
 
+    /// Four steps of 1000 us on each of two ranks, of which the second is half a step behind: the period is 1000 us.
+    void stepsThatLieOverEachOtherHaveTheirPeriod()
+    {
+        SmallRecording made;
+        for (int rank = 0; rank < 2; ++rank) {
+            auto own = made.rank(rank, 2);
+            for (int step = 0; step < 4; ++step) {
+                const Moment begin = 1000 * step + 500 * rank;
+                own.step(step, begin, begin + 1000).span(Compute, begin + 10, begin + 910, begin);
+            }
+        }
+        const RunPtr run = made.run();
+        QCOMPARE(run->steps.size(), std::size_t(4));
+        for (const RunStep &step : run->steps) {
+            QVERIFY(step.overlaps);
+            QVERIFY(std::abs(step.seconds - 1000e-6) < 25e-6);
+            double sum = 0;
+            for (const RankStep &one : sharesOf(*run, step, 1))
+                sum += one.shares.total();
+            QVERIFY(std::abs(sum / 2 - step.seconds) < 1e-9);
+        }
+    }
+
     void withoutStepsAllOfARecordingIsOne()
     {
         SmallRecording made;

@@ -85,7 +85,7 @@ private slots:
         const QTemporaryDir own;
         auto recording = readSources({ written(own, path) }, {}, 2);
         QVERIFY(recording.has_value());
-        const auto summary = summarize(*recording);
+        const auto summary = summarize(*recording, SummaryRule::Hta);
         const RunPtr run = makeRun(*std::move(recording));
         const auto shares = sharesOf(*run, run->steps.front());
         QCOMPARE(shares.size(), summary.size());

@@ -81,7 +81,8 @@ public:
                 real(), real(), real(), text(), source(r) };
         });
         fill(r.series, 4, [&](SampleSeries &s) {
-            s = { text(), text(), int(below(5)) - 1, text(), one(2), {}, {}, source(r) };
+            s = { SharedText(text()), SharedText(text()), int(below(5)) - 1, SharedText(text()), one(2), {}, {},
+                source(r) };
             fill(s.at, 30, [&](Moment &at) { at = moment(); });
             std::ranges::sort(s.at);
             for (std::size_t i = 0; i < s.at.size(); ++i)

@@ -45,16 +45,16 @@ inline void ofRanks(const Recording &recording, Figures &made)
     made["GPU streams"] = gpuStreams;
     made["collectives"] = collectives;
     made["steps"] = steps;
-    for (const RankSummary &summary : summarize(recording)) {
+    for (const RankSummary &summary : summarize(recording, SummaryRule::Hta)) {
         const std::string place = "rank " + std::to_string(summary.rank) + ": ";
         if (summary.communicationOverlap)
             made[place + "communication overlap"] = *summary.communicationOverlap;
         if (!summary.breakdown)
             continue;
-        made[place + "kernel time"] = static_cast<double>(summary.breakdown->kernelTime);
-        made[place + "compute"] = static_cast<double>(summary.breakdown->compute);
-        made[place + "non-compute"] = static_cast<double>(summary.breakdown->nonCompute);
-        made[place + "idle"] = static_cast<double>(summary.breakdown->idle);
+        made[place + "kernel time"] = summary.breakdown->kernelTime;
+        made[place + "compute"] = summary.breakdown->compute;
+        made[place + "non-compute"] = summary.breakdown->nonCompute;
+        made[place + "idle"] = summary.breakdown->idle;
     }
 }
 

@@ -98,7 +98,8 @@ int ranksThatAreEqual(const QString &traces, const std::map<QString, GoldenRanks
     int ranks = 0;
     for (const auto &[section, expected] : golden) {
         const auto recording = readSources({ sourceOf(traces, section).toStdString() }, {}, 2);
-        const std::vector<RankSummary> summary = recording ? summarize(*recording) : std::vector<RankSummary>();
+        const std::vector<RankSummary> summary =
+            recording ? summarize(*recording, SummaryRule::Hta) : std::vector<RankSummary>();
         if (summary.empty() || summary.size() != expected.size()) {
             qWarning("%s: %zu ranks", qPrintable(section), summary.size());
             return -1;
@@ -168,12 +169,12 @@ private slots:
         gpu.spans.name = { name("forward"), name("exchange") };
         gpu.spans.work = { RecordedWork::Compute, RecordedWork::Communication };
         rank.streams = { gpu };
-        QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 60, 40, 0 }));
+        QVERIFY(summarizeRank(recording, rank, SummaryRule::Hta).breakdown == (TemporalBreakdown { 100, 60, 40, 0 }));
         // In a trace of the profiler names of kernels decide, as in HTA, which knows no dispatch of experts
         recording.sources[0].kind = SourceKind::KinetoTrace;
-        QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 60, 40, 0 }));
+        QVERIFY(summarizeRank(recording, rank, SummaryRule::Hta).breakdown == (TemporalBreakdown { 100, 60, 40, 0 }));
         recording.ranks[0].streams[0].spans.name[1] = name("void dpsk::ep::internode::dispatch<8>");
-        QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 100, 0, 0 }));
+        QVERIFY(summarizeRank(recording, rank, SummaryRule::Hta).breakdown == (TemporalBreakdown { 100, 100, 0, 0 }));
     }
 
     void withTwoStepsTheLastDoesNotCount()
@@ -203,7 +204,7 @@ private slots:
         QVERIFY(both.breakdown == (TemporalBreakdown { 10, 10, 0, 0 }));
         QVERIFY((both.steps == std::vector<std::int64_t> { 1, 2 }));
         rank.streams[0].spans.launchedAt[1] = 99'000;
-        QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 40, 0, 60 }));
+        QVERIFY(summarizeRank(recording, rank, SummaryRule::Hta).breakdown == (TemporalBreakdown { 100, 40, 0, 60 }));
     }
 };
 

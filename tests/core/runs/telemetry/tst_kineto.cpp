@@ -46,7 +46,8 @@ private slots:
         const auto none = readText("a.json", trace(events));
         QCOMPARE(none->zero, 0);
         QCOMPARE(gpuStream(*none, 7)->spans.start[0], 0);
-        QVERIFY(summarizeRank(*none, none->ranks[0]).breakdown->kernelTime == 1); // ⌈….422⌉ to ⌊….422⌋
+        QVERIFY(
+            summarizeRank(*none, none->ranks[0], SummaryRule::Hta).breakdown->kernelTime == 1); // ⌈….422⌉ to ⌊….422⌋
     }
 
     void mergedRanksAreSummarisedAsAlone()
@@ -57,11 +58,11 @@ private slots:
         for (const char *before :
             { "\"baseTimeNanoseconds\": 1711964646000000000,", "", "\"baseTimeNanoseconds\": 1704075408000000000," })
             parts.push_back(*readText("a.json", trace(events, before)));
-        const RankSummary alone = summarizeRank(parts[0], parts[0].ranks[0]);
-        QCOMPARE(alone.breakdown->kernelTime, 2); // ⌈….422⌉ to ⌊….022⌋
+        const RankSummary alone = summarizeRank(parts[0], parts[0].ranks[0], SummaryRule::Hta);
+        QCOMPARE(alone.breakdown->kernelTime, 2.0); // ⌈….422⌉ to ⌊….022⌋
         const Recording merged = mergeRecordings(std::move(parts));
         for (const RankRecording &rank : merged.ranks) {
-            QVERIFY(summarizeRank(merged, rank).breakdown == alone.breakdown);
+            QVERIFY(summarizeRank(merged, rank, SummaryRule::Hta).breakdown == alone.breakdown);
             const RecordedSpans &spans = rank.streams[0].spans;
             QCOMPARE(spans.start[0] - spans.launchedAt[0], 3422);
         }
@@ -135,7 +136,32 @@ private slots:
         QCOMPARE(recording->ranks[0].steps.size(), std::size_t(1));
         QCOMPARE(recording->ranks[0].steps[0].number, 12);
         QCOMPARE(recording->ranks[0].steps[0].end, 50000);
-        QCOMPARE(summarizeRank(*recording, recording->ranks[0]).breakdown->kernelTime, 2);
+        QCOMPARE(summarizeRank(*recording, recording->ranks[0], SummaryRule::Hta).breakdown->kernelTime, 2.0);
+    }
+
+    /// PyTorch 1.8 and 1.9 wrote their steps among the operators.
+    void olderTracesHaveTheirStepsAmongTheOperators()
+    {
+        const auto recording = readText("a.json",
+            trace({ span("Operator", "ProfilerStep#3", "0", "50", {}, "1"),
+                span("Operator", "aten::mm", "1", "4", {}, "1") }));
+        QCOMPARE(recording->ranks[0].steps.size(), std::size_t(1));
+        QCOMPARE(recording->ranks[0].steps[0].number, 3);
+    }
+
+    /// With some devices hidden the trace lists one, and its spans count all.
+    void aDeviceThatIsNotListedIsOneOfThoseThatAre()
+    {
+        const std::string events = R"([{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 2, "tid": 0, "ts": 100,
+            "dur": 40, "args": {"device": 2, "stream": 0}}])";
+        const auto named = [&](const std::string &devices) {
+            return readText("a.json",
+                R"({"schemaVersion": 1, "deviceProperties": )" + devices + R"(, "traceEvents": )" + events + "}")
+                ->ranks[0]
+                .gpu;
+        };
+        QCOMPARE(named(R"([{"id": 0, "name": "AMD Instinct MI300X"}])"), std::string("AMD Instinct MI300X"));
+        QCOMPARE(named(R"([{"id": 0, "name": "A"}, {"id": 1, "name": "B"}])"), std::string());
     }
 
     void theArgumentsOfNcclTellGroupAndBytes()
@@ -240,7 +266,7 @@ private slots:
     {
         const auto recording = readText("a.json",
             trace({ kernel("gemm", "10", "5", "1"), span("cpu_op", "triton_poi_0", "0", "4", R"("stream": 7)", "1") }));
-        QCOMPARE(summarizeRank(*recording, recording->ranks[0]).breakdown->kernelTime, 15);
+        QCOMPARE(summarizeRank(*recording, recording->ranks[0], SummaryRule::Hta).breakdown->kernelTime, 15.0);
     }
 
     void namesWithQuotesAndControlCharactersAreReadAsTheyWereMeant()

@@ -233,6 +233,78 @@ private slots:
         QCOMPARE(valueAt(recording, "log.train_loss", 20), 1.4);
     }
 
+    /// ms-swift, and LLaMA-Factory's trainer_log.jsonl: the step, and the time since the beginning.
+    void entriesThatSayWhereTheyAreHaveTheDifferencesOfTheirTimes()
+    {
+        std::string swift, factory;
+        for (int step = 5; step <= 8; ++step) {
+            const int seconds = 96 * step;
+            swift += "{'loss': 0.48, 'memory(GiB)': 69.19, 'train_speed(iter/s)': 0.0104, 'epoch': 0.2, "
+                     "'global_step/max_steps': '"
+                + std::to_string(step) + "/94', 'elapsed_time': '" + std::to_string(seconds / 60) + "m "
+                + std::to_string(seconds % 60) + "s', 'remaining_time': '2h 7m 13s'}\n";
+            factory += "{\"current_steps\": " + std::to_string(10 * step)
+                + ", \"total_steps\": 100, \"loss\": 1.5, \"lr\": 1e-05, \"epoch\": 0.5, \"elapsed_time\": \"1:0"
+                + std::to_string(step) + ":00\", \"remaining_time\": \"0:05:00\"}\n";
+        }
+        const Recording one = readText(swift);
+        QCOMPARE(one.sources.front().kind, SourceKind::HfTrainerLog);
+        QCOMPARE(valueAt(one, "step_time", 7), 96.0);
+        QCOMPARE(valueAt(one, "memory_reserved", 6), 69.19 * double(1 << 30));
+        const Recording two = readText(factory);
+        QCOMPARE(valueAt(two, "step_time", 70), 6.0); // ten steps a minute
+        QCOMPARE(valueAt(two, "learning_rate", 60), 1e-5);
+    }
+
+    /// By hand, of the form that each trainer prints: the step, its time and what a GPU computes of it.
+    void trainersThatPrintALineAStep()
+    {
+        const auto check = [](const std::string &text, const char *trainer, const char *series, double step,
+                               double value) {
+            const Recording recording = readText(text);
+            QCOMPARE(recording.sources.front().kind, SourceKind::StepLog);
+            QVERIFY2(hasNote(recording, trainer), trainer);
+            QCOMPARE(valueAt(recording, series, std::int64_t(step)), value);
+        };
+        std::string automodel;
+        for (int step = 0; step < 6; ++step)
+            automodel += "2026-08-10 15:55:2" + std::to_string(step) + " | INFO | root | step "
+                + std::to_string(9 + step)
+                + " | epoch 0 | loss 0.6974 | grad_norm 1.936 | lr 1.00e-05 | mem 24.90 GiB | tps "
+                  "11278.56(1409.82/gpu) | num_label_tokens 21541\n";
+        check(automodel, "Automodel", "tokens_per_second_per_gpu", 10, 1409.82);
+        check(automodel, "Automodel", "memory_allocated", 11, 24.9 * double(1 << 30));
+        check(automodel, "Automodel", "step_time", 12, 1);
+        const std::string maxText = "completed step: 1, seconds: 5.670, TFLOP/s/device: 134.862, Tokens/s/device: "
+                                    "8668.783, total_weights: 196608, loss: 10.824\ncompleted step: 2, seconds: 5.5, "
+                                    "TFLOP/s/device: 134, Tokens/s/device: 8668, loss: 10\n";
+        check(maxText, "MaxText", "step_time", 1, 5.67);
+        check(maxText, "MaxText", "tflops_per_gpu", 1, 134.862);
+        check(maxText, "MaxText", "loss", 2, 10);
+        const std::string nano =
+            "iter 0: loss 10.9, time 3000.00ms, mfu -100.00%\niter 10: loss 9.5, time 250.31ms, mfu "
+            "35.20%\n";
+        check(nano, "nanoGPT", "step_time", 10, 0.25031);
+        check(nano, "nanoGPT", "mfu", 10, 0.352);
+        const std::string llmC =
+            "step    2/18865 | train loss 7.10 | norm 3.1 | lr 3.6e-06 | 210.50 ms | 48.2% bf16 MFU | "
+            "2490000 tok/s\n";
+        check(llmC, "llm.c", "step_time", 2, 0.2105);
+        check(llmC, "llm.c", "mfu", 2, 0.482);
+        check(llmC, "llm.c", "loss", 2, 7.1);
+        check("12:00:01 [trainer] Step 5 | Time: 3.21s | Loss: 0.12 | Throughput: 12345 tokens/s | MFU: 30.5% | Peak "
+              "Mem.: 40.5 GiB\n",
+            "prime-rl", "step_time", 5, 3.21);
+        check("step:5 - global_seqlen/mean:1234 - timing_s/step:23.4 - perf/throughput:812.5 - actor/lr:1e-6\n", "verl",
+            "tokens_per_second_per_gpu", 5, 812.5);
+        check("perf 7: {'perf/step_time': 12.5, 'perf/actor_train_tflops': 120.25}\n", "slime", "step_time", 7, 12.5);
+        check("[step=5/100,epoch=1]\n    train/CE loss=2.345\n    throughput/device/TPS=12,345\nelse\n", "OLMo-core",
+            "tokens_per_second_per_gpu", 5, 12345);
+        check("[batch=5/100]:\n\t Train time/batch: 4\n\t Train loss/train/total: 11.25\n\t Train "
+              "throughput/device/tokens_per_sec: 900.5\n",
+            "llm-foundry", "tokens_per_second_per_gpu", 5, 900.5);
+    }
+
     void mlperfCountsSamplesAndItsThroughputMayBeOfTokens()
     {
         std::string text = "0: noise " + mllog("global_batch_size", "128", "", 1000)

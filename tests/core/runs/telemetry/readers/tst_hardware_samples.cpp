@@ -14,6 +14,17 @@ class TestHardwareSamples : public QObject {
     Q_OBJECT
 
 private slots:
+    void amdsExporterNamesItsOwn()
+    {
+        const std::string labels = "{card_model=\"102-G30213-0C\",gpu_id=\"3\",hostname=\"n1\",serial_number=\"9\"} ";
+        const Recording r = read("metrics.txt",
+            "# TYPE gpu_gfx_activity gauge\ngpu_gfx_activity" + labels + "75\n# TYPE gpu_package_power gauge\n"
+                + "gpu_package_power" + labels + "640\n# TYPE gpu_used_vram gauge\ngpu_used_vram" + labels + "2048\n");
+        QCOMPARE(valueOf(r, "gpu_utilization", "n1/gpu3"), 0.75);
+        QCOMPARE(valueOf(r, "power", "n1/gpu3"), 640.0);
+        QCOMPARE(valueOf(r, "memory_used", "n1/gpu3"), 2048.0 * 1048576);
+    }
+
     void namesOfBothDcgmGenerationsAreTheSameSeries()
     {
         const Recording r = read("metrics",

@@ -32,6 +32,33 @@ private slots:
         QVERIFY(hasNote(r, "A processor was busy"));
     }
 
+    /// 1 GBytes of iperf3 are 2^30; of several streams the line of their sum counts.
+    void whatIsPrintedIsRead()
+    {
+        const std::string heading =
+            "Connecting to host 10.0.0.2, port 5201\n[ ID] Interval           Transfer     Bitrate   "
+            "      Retr  Cwnd\n";
+        const Recording one = read("iperf.txt",
+            heading + "[  5]   0.00-1.00   sec  1.10 GBytes  9.42 Gbits/sec    0   1.56 MBytes\n- - - -\n"
+                + "[  5]   0.00-10.00  sec  11.0 GBytes  9.45 Gbits/sec    0             sender\n"
+                + "[  5]   0.00-10.04  sec  10.9 GBytes  9.41 Gbits/sec                  receiver\n");
+        QCOMPARE(one.benchmarks.size(), std::size_t(1));
+        QVERIFY(isNear(one.benchmarks[0].bytesPerSecond, 9.41e9 / 8));
+        QCOMPARE(one.benchmarks[0].what, std::string("tcp"));
+        const Recording four = read("iperf.txt",
+            heading + "Reverse mode, remote host 10.0.0.2 is sending\n"
+                + "[  5]   0.00-10.00  sec  5.00 GBytes  4.30 Gbits/sec                  receiver\n"
+                + "[  7]   0.00-10.00  sec  5.00 GBytes  4.30 Gbits/sec                  receiver\n"
+                + "[SUM]   0.00-10.00  sec  10.0 GBytes  8.59 Gbits/sec                  receiver\n");
+        QCOMPARE(four.benchmarks.size(), std::size_t(1));
+        QVERIFY(isNear(four.benchmarks[0].bytesPerSecond, 8.59e9 / 8));
+        QVERIFY(four.benchmarks[0].streams == 2 && four.benchmarks[0].what == "tcp_reverse");
+        const Recording cut =
+            read("iperf.txt", heading + "[  5]   0.00-2.00   sec  1.00 GBytes  4.29 Gbits/sec    0\n");
+        QVERIFY(
+            isNear(cut.benchmarks.at(0).bytesPerSecond, double(1 << 30) / 2) && hasNote(cut, "no results at its end"));
+    }
+
     void aStreamOfEventsIsATestAndAReverseOneSaysSo()
     {
         const Recording r = read("stream.jsonl",
