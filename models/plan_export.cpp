@@ -138,8 +138,8 @@ ReportPieces reportPieces(const EvaluationPtr &evaluation, const QString &name)
     pieces.isFeasible = evaluation->feasible();
     for (const ReportTile &tile : reportTiles(*evaluation))
         pieces.tiles.push_back({ fromUtf8(tile.label), fromUtf8(tile.value), fromUtf8(tile.note) });
-    for (const ReportCard &card : reportCards(
-             *evaluation, evaluation->timeline.duration, usefulParts(*evaluation, builtinCatalogue())))
+    for (const ReportCard &card :
+        reportCards(*evaluation, evaluation->timeline.duration, usefulParts(*evaluation, builtinCatalogue())))
         pieces.cards.push_back({ fromUtf8(card.title), fromUtf8(card.html) });
     pieces.style = styleOnPaper(evaluation->metrics.jobs.has_value());
     const Plan plan = withModelInside(*evaluation->plan, evaluation->model);

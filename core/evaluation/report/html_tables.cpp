@@ -93,8 +93,9 @@ std::string usefulPartsTable(const Evaluation &evaluation, const std::vector<Par
         html += "<tr>" + cell(part.label, "left wide") + cell(secondsText(part.iterationTime))
             + cell(changeText(now, part.iterationTime), "good") + cell(part.because, "wide") + "</tr>";
     html += "</table>";
-    return parts.size() > kMost ? html + "<p class=\"muted\">and " + wholeText(double(parts.size() - kMost)) + " more</p>"
-                                : html;
+    return parts.size() > kMost
+        ? html + "<p class=\"muted\">and " + wholeText(double(parts.size() - kMost)) + " more</p>"
+        : html;
 }
 
 std::string memoryTable(const Evaluation &evaluation)

@@ -19,7 +19,8 @@ namespace {
 using namespace markup;
 
 // In units of the picture; letters are 11 high.
-constexpr double kSiteGap = 44, kWidestSite = 300, kMapLine = 15, kSitePad = 10, kArc = 26, kArcStep = 30, kLetterWidth = 6.2;
+constexpr double kSiteGap = 44, kWidestSite = 300, kMapLine = 15, kSitePad = 10, kArc = 26, kArcStep = 30,
+                 kLetterWidth = 6.2;
 
 /// As much of a text as fits, with an ellipsis where that is not all of it.
 std::string fitted(const std::string &text, double width)
@@ -86,8 +87,8 @@ std::vector<Arc> arcsOf(const Evaluation &evaluation)
         std::string label = secondsText(link.rttMs * 1e-3) + " \u00b7 " + gbpsText(link.capacityGbps);
         if (isKnown)
             label += isUsed ? " \u00b7 " + percentText(use->usableUtilization) : " \u00b7 not used";
-        arcs.push_back({ std::size_t(std::min(a, b)), std::size_t(std::max(a, b)), isUsed, link.capacityGbps,
-            std::move(label) });
+        arcs.push_back(
+            { std::size_t(std::min(a, b)), std::size_t(std::max(a, b)), isUsed, link.capacityGbps, std::move(label) });
     }
     return arcs;
 }

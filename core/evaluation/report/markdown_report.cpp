@@ -155,7 +155,8 @@ std::string markdownReport(const std::vector<NamedEvaluation> &plans)
                 text += "- " + setting.name + ": " + markdownText(setting.value) + "\n";
         }
         if (!plans[p].parts.empty())
-            text += "\n### What a better part would buy\n\n| part | iteration | change | because |\n|---|---:|---:|---|\n";
+            text +=
+                "\n### What a better part would buy\n\n| part | iteration | change | because |\n|---|---:|---:|---|\n";
         for (const PartEffect &part : plans[p].parts)
             addRow(text,
                 { part.label, secondsText(part.iterationTime),

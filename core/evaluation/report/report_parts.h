@@ -39,7 +39,8 @@ struct ReportSetting {
 /// What the confidence label stands for; empty where there is nothing to add to it.
 [[nodiscard]] std::string confidenceSentence(const Confidence &confidence);
 /// Problems, map, breakdown, better parts, timeline, memory, links, placement, as far as the plan has them. `axis`:
-/// length of the timeline's axis, so that several plans share one. `parts`: what better ones would buy (useful_parts.h).
+/// length of the timeline's axis, so that several plans share one. `parts`: what better ones would buy
+/// (useful_parts.h).
 [[nodiscard]] std::vector<ReportCard> reportCards(
     const Evaluation &evaluation, Nanoseconds axis, const std::vector<PartEffect> &parts = {});
 

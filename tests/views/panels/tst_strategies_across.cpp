@@ -360,7 +360,10 @@ private slots:
         on.offered = handmade::shared(offered);
         table->strategies = { { "bubble_fill=true", on } };
         m_panel->setEffects(table);
-        QVERIFY(m_panel->row("bubble_fill")->effectLine()->toolTip().contains("Room for 310 requests/s; it begins with 240."));
+        QVERIFY(m_panel->row("bubble_fill")
+                    ->effectLine()
+                    ->toolTip()
+                    .contains("Room for 310 requests/s; it begins with 240."));
         QTest::mouseClick(m_panel->row("bubble_fill")->toggle(), Qt::LeftButton);
         QCOMPARE(plan(), offered);
     }

@@ -71,7 +71,8 @@ private slots:
         QCOMPARE(boxesOf(svg).size(), evaluation->plan->cluster.datacenters.size());
         for (const Datacenter &site : evaluation->plan->cluster.datacenters)
             QVERIFY2(svg.contains(QString::fromStdString(site.label()).toHtmlEscaped()), qPrintable(svg));
-        QVERIFY2(svg.contains(QStringLiteral(">stage 1<")) && svg.contains(QStringLiteral(">stage 2<")), qPrintable(svg));
+        QVERIFY2(
+            svg.contains(QStringLiteral(">stage 1<")) && svg.contains(QStringLiteral(">stage 2<")), qPrintable(svg));
         QVERIFY2(svg.contains(QStringLiteral("4 GPUs idle")), qPrintable(svg));
     }
 

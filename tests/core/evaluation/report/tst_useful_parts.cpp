@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What better parts would buy, in reports: each is evaluated again here, by itself.
-#include "core/evaluation/report/useful_parts.h"
 #include "core/evaluation/advice/alternatives.h"
 #include "core/evaluation/advice/evaluate.h"
 #include "core/evaluation/report/html_report.h"
 #include "core/evaluation/report/markdown_report.h"
+#include "core/evaluation/report/useful_parts.h"
 #include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/plan_io.h"
 #include "tests/support/test_program.h"
