@@ -32,9 +32,9 @@ struct FinishStatement {
 };
 
 /// A query and its rows, one after the other.
-class Rows {
+class QueryRows {
 public:
-    Rows(sqlite3 *database, const std::string &query)
+    QueryRows(sqlite3 *database, const std::string &query)
     {
         sqlite3_stmt *made = nullptr;
         m_state = sqlite3_prepare_v2(database, query.c_str(), -1, &made, nullptr);
@@ -141,12 +141,13 @@ private:
 
     void readSession()
     {
-        for (Rows rows(m_database, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME"); rows.next();)
+        for (QueryRows rows(m_database, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME"); rows.next();)
             if (const std::int64_t began = rows.whole(0); began > 0 && began < kLatestNs)
                 m_began = began;
-        for (Rows rows(m_database, "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'"); rows.next();)
+        for (QueryRows rows(m_database, "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'");
+             rows.next();)
             m_host = shortened(rows.text(0), 200);
-        for (Rows rows(m_database, "SELECT id, name FROM TARGET_INFO_GPU"); rows.next();)
+        for (QueryRows rows(m_database, "SELECT id, name FROM TARGET_INFO_GPU"); rows.next();)
             m_gpus.emplace(rows.whole(0), shortened(rows.text(1), 200));
         if (m_began == 0)
             m_scribe.note("It does not tell when it began: its times count from an unknown moment");
@@ -154,20 +155,20 @@ private:
 
     void readStrings()
     {
-        for (Rows rows(m_database, "SELECT id, value FROM StringIds"); rows.next();)
+        for (QueryRows rows(m_database, "SELECT id, value FROM StringIds"); rows.next();)
             m_strings.emplace(rows.whole(0), rows.text(1));
     }
 
     void readLaunches()
     {
-        for (Rows rows(m_database, "SELECT start, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME");
+        for (QueryRows rows(m_database, "SELECT start, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME");
              rows.next();)
             m_launches.emplace(std::pair(processOf(rows.whole(1)), rows.whole(2)), rows.whole(0));
     }
 
     bool readKernels()
     {
-        Rows rows(m_database,
+        QueryRows rows(m_database,
             "SELECT start, end, deviceId, streamId, correlationId, globalPid, demangledName FROM "
             "CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start");
         std::int64_t taken = 0;
@@ -185,7 +186,7 @@ private:
 
     bool readCopies(const std::string &table, std::string_view name)
     {
-        Rows rows(m_database,
+        QueryRows rows(m_database,
             "SELECT start, end, deviceId, streamId, correlationId, globalPid FROM " + table + " ORDER BY start");
         std::int64_t taken = 0;
         while (rows.next()) {
@@ -200,7 +201,7 @@ private:
     /// Ranges of NVTX that are numbered as steps.
     bool readSteps()
     {
-        Rows rows(m_database,
+        QueryRows rows(m_database,
             "SELECT start, end, text, textId, globalTid FROM NVTX_EVENTS WHERE end IS NOT NULL ORDER BY start");
         while (rows.next()) {
             if (m_stop.stop_requested())
@@ -267,7 +268,7 @@ private:
         arrange(spans.start);
     }
 
-    void noteBroken(const Rows &rows, const char *what)
+    void noteBroken(const QueryRows &rows, const char *what)
     {
         if (!rows.isBroken())
             return;
@@ -306,7 +307,7 @@ std::unique_ptr<sqlite3, CloseDatabase> opened(std::string_view bytes)
 
 bool isNsys(sqlite3 *database)
 {
-    Rows rows(database,
+    QueryRows rows(database,
         "SELECT count(*) FROM sqlite_master WHERE name IN ('StringIds', 'TARGET_INFO_SESSION_START_TIME', "
         "'CUPTI_ACTIVITY_KIND_KERNEL', 'NVTX_EVENTS')");
     return rows.next() && rows.whole(0) >= 2;
