@@ -54,6 +54,18 @@ bool isXid(std::string_view name)
     return name.ends_with("DCGM_FI_DEV_XID_ERRORS");
 }
 
+bool isRemapFailure(std::string_view name)
+{
+    return name.ends_with("DCGM_FI_DEV_ROW_REMAP_FAILURE");
+}
+
+/// "n1" of "n1/gpu3".
+std::string_view nodeOf(std::string_view where)
+{
+    const std::size_t gpu = where.rfind("/gpu");
+    return gpu == where.npos ? std::string_view() : where.substr(0, gpu);
+}
+
 bool isMemoryHeat(std::string_view name)
 {
     return endsWithOneOf(name, { "DCGM_FI_DEV_MEMORY_TEMP", "gpu_memory_temperature" });
@@ -66,8 +78,6 @@ std::string_view faultCounted(std::string_view name)
             { "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "DCGM_FI_DEV_ECC_DBE_AGG_TOTAL", "gpu_ecc_uncorrect_total",
                 "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS" }))
         return "uncorrectable errors of memory";
-    if (name.ends_with("DCGM_FI_DEV_ROW_REMAP_FAILURE"))
-        return "failures to remap a row of memory";
     const bool isOfLinks = name.find("NVLINK") != name.npos && name.ends_with("_TOTAL");
     if (isOfLinks
         && (name.find("ERROR") != name.npos || name.find("REPLAY") != name.npos || name.find("RECOVERY") != name.npos))
@@ -75,12 +85,19 @@ std::string_view faultCounted(std::string_view name)
     return {};
 }
 
+/// Two samples in a row tell of it.
+bool isOfTwo(std::string_view name)
+{
+    return faultCounted(name).empty() && !isXid(name) && !isRemapFailure(name);
+}
+
 bool isHardware(const SampleSeries &series)
 {
     const std::string_view name = series.name;
     return !series.isByStep
         && (name == samples::kSmClock || name == samples::kTemperature || name == samples::kGpuUtilization
-            || isThrottling(name) || isXid(name) || isMemoryHeat(name) || !faultCounted(name).empty());
+            || isThrottling(name) || isXid(name) || isRemapFailure(name) || isMemoryHeat(name)
+            || !faultCounted(name).empty());
 }
 
 } // namespace
@@ -103,15 +120,20 @@ void HardwareWatch::look(const Recording &recording, const Sentences &say, Alarm
             known->second.rank = series.rank;
         }
         Track &track = known->second;
+        track.grown = 0;
         // Times of a session may be told from another zero on by the next look
-        for (std::size_t i = series.at.size() - std::min<std::size_t>(series.at.size(), 2); i < series.at.size(); ++i)
-            if (const Sample sample { m_zero + series.at[i], series.value[i] };
-                std::isfinite(sample.value) && (track.last.at == kNoMoment || sample.at > track.last.at)) {
-                track.before = track.last;
-                track.last = sample;
-                if (news.empty() || news.back() != &track)
-                    news.push_back(&track);
-            }
+        const auto seen = track.last.at == kNoMoment ? series.at.begin()
+                                                     : std::ranges::upper_bound(series.at, track.last.at - m_zero);
+        for (auto i = static_cast<std::size_t>(seen - series.at.begin()); i < series.at.size(); ++i) {
+            if (!std::isfinite(series.value[i]))
+                continue;
+            if (track.last.at != kNoMoment)
+                track.grown += std::max(0.0, series.value[i] - track.last.value);
+            track.before = track.last;
+            track.last = { m_zero + series.at[i], series.value[i] };
+            if (news.empty() || news.back() != &track)
+                news.push_back(&track);
+        }
     }
     for (Track *track : news)
         if (!faultCounted(track->name).empty())
@@ -128,24 +150,47 @@ bool HardwareWatch::isIdle(const Track &track) const
     return use != m_tracks.end() && use->second.last.at != kNoMoment && use->second.last.value < kIdleShare;
 }
 
+/// Of a node's GPUs, which are alike; where a node has few, of all that tell their clock, if those are alike.
 void HardwareWatch::judgeClocks(const Sentences &say, AlarmList &book)
 {
-    std::vector<Track *> clocks;
-    for (auto &[key, track] : m_tracks)
-        if (track.name == samples::kSmClock && track.last.at != kNoMoment && track.before.at != kNoMoment
-            && !isIdle(track))
-            clocks.push_back(&track);
-    if (clocks.size() <= kLeastPeers)
-        return;
+    constexpr double kAlike = 0.1; // of their clocks
     Moment newest = kNoMoment;
-    for (const Track *track : clocks)
-        newest = std::max(newest, track->last.at);
-    std::erase_if(clocks, [&](const Track *track) { return newest - track->last.at > kTogether; });
+    for (const auto &[key, track] : m_tracks)
+        if (track.name == samples::kSmClock && track.last.at != kNoMoment)
+            newest = std::max(newest, track.last.at);
+    std::map<std::string_view, std::vector<Track *>> nodes;
+    for (auto &[key, track] : m_tracks) {
+        if (track.name != samples::kSmClock || track.before.at == kNoMoment)
+            continue;
+        if (newest - track.last.at <= kTogether && !isIdle(track))
+            nodes[nodeOf(track.where)].push_back(&track);
+        else
+            hold(track, false, 0, {}, say, book);
+    }
+    std::vector<Track *> few;
+    for (const auto &[node, clocks] : nodes)
+        if (clocks.size() > kLeastPeers)
+            judgeClocksOf(clocks, "its node", say, book);
+        else
+            few.insert(few.end(), clocks.begin(), clocks.end());
+    std::vector<double> all;
+    for (const Track *track : few)
+        all.push_back(track->last.value);
+    std::ranges::sort(all);
+    // one of them may be slow: the others have to be alike
+    const bool areAlike = all.size() > kLeastPeers && all.back() <= (1 + kAlike) * all[1];
+    if (areAlike)
+        return judgeClocksOf(few, "other nodes", say, book);
+    for (Track *track : few)
+        hold(*track, false, 0, {}, say, book);
+}
+
+void HardwareWatch::judgeClocksOf(
+    const std::vector<Track *> &clocks, const char *whose, const Sentences &say, AlarmList &book)
+{
     std::vector<double> now;
     for (const Track *track : clocks)
         now.push_back(track->last.value);
-    if (now.size() <= kLeastPeers)
-        return;
     const double usual = medianOf(now);
     for (Track *track : clocks) {
         const double share = track->last.value / usual, before = track->before.value / usual;
@@ -154,24 +199,35 @@ void HardwareWatch::judgeClocks(const Sentences &say, AlarmList &book)
         if (isLow || (isBack && track->holds))
             hold(*track, isLow, share,
                 "runs at " + wholePercent(share) + " of the clock of the " + wholeText(double(clocks.size() - 1))
-                    + " others (" + wholeText(track->last.value / 1e6) + " MHz, they " + wholeText(usual / 1e6) + ")",
+                    + " others of " + whose + " (" + wholeText(track->last.value / 1e6) + " MHz, they "
+                    + wholeText(usual / 1e6) + ")",
                 say, book);
     }
 }
 
 void HardwareWatch::judgeLevel(Track &track, const Sentences &say, AlarmList &book)
 {
-    if (isXid(track.name)) {
+    if (isXid(track.name)) { // the latest of a GPU stands until the driver is loaded again
+        constexpr double kMostXid = 10'000;
+        const bool isNew = track.before.at != kNoMoment && track.last.value != track.before.value;
+        if (track.last.value == 0)
+            return hold(track, false, 0, {}, say, book);
+        if (!isNew || track.last.value < 0 || track.last.value > kMostXid)
+            return;
         const int number = static_cast<int>(track.last.value);
         const auto known = std::ranges::find(kXids, number, &Xid::number);
         const std::string what = known == kXids.end() ? "" : std::string(": ") + known->what;
-        return hold(track, number != 0, 0, "tells XID " + std::to_string(number) + what, say, book);
+        return hold(track, true, 0, "tells XID " + std::to_string(number) + what, say, book);
     }
+    if (isRemapFailure(track.name))
+        return hold(track, track.last.value > 0, 0, "tells that a row of its memory could not be remapped", say, book);
     if (track.before.at == kNoMoment)
         return;
     if (isThrottling(track.name)) {
-        const auto bits = static_cast<std::uint64_t>(std::max(0.0, track.last.value)),
-                   both = bits & static_cast<std::uint64_t>(std::max(0.0, track.before.value));
+        const auto bitsOf = [](double value) {
+            return value >= 0 && value < 9e15 ? static_cast<std::uint64_t>(value) : std::uint64_t(0);
+        };
+        const std::uint64_t both = bitsOf(track.last.value) & bitsOf(track.before.value);
         const auto reason =
             std::ranges::find_if(kThrottleReasons, [&](const ThrottleReason &one) { return (both & one.bit) != 0; });
         const bool isBad = reason != kThrottleReasons.end();
@@ -188,11 +244,10 @@ void HardwareWatch::judgeLevel(Track &track, const Sentences &say, AlarmList &bo
 
 void HardwareWatch::judgeCounter(Track &track, const Sentences &say, AlarmList &book)
 {
-    const bool hasGrown = track.before.at != kNoMoment && track.last.value > track.before.value;
-    if (hasGrown)
+    if (track.grown > 0)
         hold(track, true, 0,
-            "tells " + countText(track.last.value - track.before.value) + " more "
-                + std::string(faultCounted(track.name)) + ", " + countText(track.last.value) + " in all",
+            "tells " + countText(track.grown) + " more " + std::string(faultCounted(track.name)) + ", "
+                + countText(track.last.value) + " in all",
             say, book);
     else if (track.holds)
         hold(track, false, 0, {}, say, book);
@@ -212,8 +267,7 @@ void HardwareWatch::hold(
         return;
     }
     if (!track.holds)
-        track.since =
-            track.before.at != kNoMoment && faultCounted(track.name).empty() ? track.before.at : track.last.at;
+        track.since = isOfTwo(track.name) ? track.before.at : track.last.at;
     track.holds = true;
     Alarm alarm;
     alarm.kind = AlarmKind::Hardware;

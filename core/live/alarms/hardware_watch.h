@@ -30,6 +30,8 @@ private:
         int rank = -1;
         /// the one before the newest, and that one
         Sample before, last;
+        /// of the samples since the last look: what a counter grew by
+        double grown = 0;
         bool holds = false;
         /// of the state that holds: the first sample that showed it
         Moment since = 0;
@@ -37,6 +39,7 @@ private:
     using Key = std::tuple<SharedText, int, SharedText>;
 
     void judgeClocks(const Sentences &say, AlarmList &book);
+    void judgeClocksOf(const std::vector<Track *> &clocks, const char *whose, const Sentences &say, AlarmList &book);
     void judgeLevel(Track &track, const Sentences &say, AlarmList &book);
     void judgeCounter(Track &track, const Sentences &say, AlarmList &book);
     void hold(

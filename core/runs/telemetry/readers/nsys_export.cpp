@@ -11,10 +11,9 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
-#include <tuple>
+#include <set>
 
 namespace trainyard::readers {
 
@@ -22,7 +21,9 @@ namespace {
 
 constexpr std::string_view kMagic = "SQLite format 3";
 constexpr std::int64_t kProcessBits = 24; // of a thread's global number, behind its process's
-constexpr std::int64_t kLatestNs = 4'000'000'000'000'000'000;
+constexpr std::int64_t kLatestNs = 100'000'000'000'000'000, // of a session
+    kLatestBegin = 4'000'000'000'000'000'000;
+constexpr std::size_t kOfTable = 80; // bytes of a row of a table here, about
 
 struct CloseDatabase {
     void operator()(sqlite3 *database) const { sqlite3_close(database); }
@@ -37,7 +38,7 @@ public:
     QueryRows(sqlite3 *database, const std::string &query)
     {
         sqlite3_stmt *made = nullptr;
-        m_state = sqlite3_prepare_v2(database, query.c_str(), -1, &made, nullptr);
+        m_isThere = sqlite3_prepare_v2(database, query.c_str(), -1, &made, nullptr) == SQLITE_OK;
         m_statement.reset(made);
     }
     [[nodiscard]] bool next()
@@ -46,12 +47,10 @@ public:
             m_state = sqlite3_step(m_statement.get());
         return m_statement && m_state == SQLITE_ROW;
     }
+    /// The database has such a table, with these columns.
+    [[nodiscard]] bool isThere() const { return m_isThere; }
     /// It ended before its last row.
-    [[nodiscard]] bool isBroken() const { return m_state != SQLITE_ROW && m_state != SQLITE_DONE; }
-    [[nodiscard]] bool isNull(int column) const
-    {
-        return sqlite3_column_type(m_statement.get(), column) == SQLITE_NULL;
-    }
+    [[nodiscard]] bool isBroken() const { return m_isThere && m_state != SQLITE_ROW && m_state != SQLITE_DONE; }
     [[nodiscard]] std::int64_t whole(int column) const { return sqlite3_column_int64(m_statement.get(), column); }
     [[nodiscard]] std::string text(int column) const
     {
@@ -61,8 +60,14 @@ public:
 
 private:
     std::unique_ptr<sqlite3_stmt, FinishStatement> m_statement;
-    int m_state = SQLITE_OK;
+    int m_state = SQLITE_DONE;
+    bool m_isThere = false;
 };
+
+bool isTimeOfSession(std::int64_t nanoseconds)
+{
+    return nanoseconds >= 0 && nanoseconds < kLatestNs;
+}
 
 /// "iteration 12", "Step_3", "ProfilerStep#4": the number of a step.
 std::optional<std::int64_t> stepNamed(std::string_view name)
@@ -96,22 +101,33 @@ public:
         readSession();
         readStrings();
         readLaunches();
-        return readKernels() && readCopies("CUPTI_ACTIVITY_KIND_MEMCPY", "Memcpy")
-            && readCopies("CUPTI_ACTIVITY_KIND_MEMSET", "Memset") && readSteps();
+        readKernels();
+        readCopies("CUPTI_ACTIVITY_KIND_MEMCPY", "Memcpy");
+        readCopies("CUPTI_ACTIVITY_KIND_MEMSET", "Memset");
+        readSteps();
+        if (QueryRows graphs(m_database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
+            graphs.next() && graphs.whole(0) > 0)
+            m_scribe.note("What CUDA graphs launch is told as a whole (" + std::to_string(graphs.whole(0))
+                + " graphs), which is not read: record with --cuda-graph-trace=node");
+        return !m_stop.stop_requested();
     }
 
     void finish()
     {
         Recording &recording = m_scribe.recording();
-        // Nobody tells which ranks they are: by their GPUs.
+        // Nobody tells which ranks they are: by their GPUs, where each has its own.
         std::vector<Process *> all;
+        std::set<std::int64_t> devices;
         for (auto &[id, process] : m_processes)
-            if (!process.streams.empty())
+            if (!process.streams.empty()) {
                 all.push_back(&process);
+                devices.insert(process.device);
+            }
+        const bool areNumbered = all.size() > 1 && devices.size() == all.size();
         std::ranges::stable_sort(all, {}, &Process::device);
         for (Process *process : all) {
             RankRecording &rank = recording.ranks.emplace_back();
-            rank.rank = all.size() > 1 ? int(recording.ranks.size()) - 1 : -1;
+            rank.rank = areNumbered ? int(recording.ranks.size()) - 1 : -1;
             rank.source = 0;
             rank.host = m_host;
             if (const auto gpu = m_gpus.find(process->device); gpu != m_gpus.end())
@@ -127,12 +143,18 @@ public:
         }
         if (all.size() > 1)
             m_scribe.note("It has " + std::to_string(all.size())
-                + " processes with kernels and does not tell their ranks: they are numbered by their GPUs");
+                + " processes with kernels and does not tell their ranks"
+                + (areNumbered ? ": they are numbered by their GPUs" : ""));
     }
 
 private:
+    struct Named {
+        std::string text;
+        std::optional<RecordedWork> work; // once it was asked for
+    };
     struct Process {
-        std::int64_t device = 0;
+        /// of its first span
+        std::int64_t device = 0, first = 0;
         std::map<std::pair<std::int64_t, std::int64_t>, RecordedStream> streams; // by device and stream
         std::vector<RecordedStep> steps;
     };
@@ -142,7 +164,7 @@ private:
     void readSession()
     {
         for (QueryRows rows(m_database, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME"); rows.next();)
-            if (const std::int64_t began = rows.whole(0); began > 0 && began < kLatestNs)
+            if (const std::int64_t began = rows.whole(0); began > 0 && began < kLatestBegin)
                 m_began = began;
         for (QueryRows rows(m_database, "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'");
              rows.next();)
@@ -153,82 +175,85 @@ private:
             m_scribe.note("It does not tell when it began: its times count from an unknown moment");
     }
 
+    /// Calls `take` with each row until it is stopped, and says where the table ends early.
+    template <class Take> void eachRow(const std::string &query, const char *what, const Take &take)
+    {
+        QueryRows rows(m_database, query);
+        while (!m_stop.stop_requested() && rows.next())
+            take(rows);
+        if (!rows.isBroken() || m_stop.stop_requested())
+            return;
+        m_scribe.source().isTruncated = true;
+        m_scribe.note(std::string("The database is damaged among its ") + what + ": those behind are left out");
+    }
+
     void readStrings()
     {
-        for (QueryRows rows(m_database, "SELECT id, value FROM StringIds"); rows.next();)
-            m_strings.emplace(rows.whole(0), rows.text(1));
+        eachRow("SELECT id, value FROM StringIds", "names", [&](const QueryRows &rows) {
+            std::string text = rows.text(1);
+            if (m_scribe.held().take(text.size() + kOfTable))
+                m_strings.emplace(rows.whole(0), Named { std::move(text), {} });
+        });
     }
 
     void readLaunches()
     {
-        for (QueryRows rows(m_database, "SELECT start, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME");
-             rows.next();)
-            m_launches.emplace(std::pair(processOf(rows.whole(1)), rows.whole(2)), rows.whole(0));
+        eachRow("SELECT start, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME", "calls",
+            [&](const QueryRows &rows) {
+                if (isTimeOfSession(rows.whole(0)) && m_scribe.held().take(kOfTable))
+                    m_launches.emplace(std::pair(processOf(rows.whole(1)), rows.whole(2)), rows.whole(0));
+            });
     }
 
-    bool readKernels()
+    void readKernels()
     {
-        QueryRows rows(m_database,
-            "SELECT start, end, deviceId, streamId, correlationId, globalPid, demangledName FROM "
-            "CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start");
-        std::int64_t taken = 0;
-        while (rows.next()) {
-            if (++taken % 65536 == 0 && m_stop.stop_requested())
-                return false;
-            const auto name = m_strings.find(rows.whole(6));
-            const std::string_view text = name == m_strings.end() ? std::string_view("kernel") : name->second;
-            add(rows.whole(5), rows.whole(2), rows.whole(3), rows.whole(0), rows.whole(1), text, m_classes.workOf(text),
-                rows.whole(4));
-        }
-        noteBroken(rows, "kernels");
-        return true;
+        eachRow("SELECT start, end, deviceId, streamId, correlationId, globalPid, demangledName FROM "
+                "CUPTI_ACTIVITY_KIND_KERNEL",
+            "kernels", [&](const QueryRows &rows) {
+                Named &name = m_strings.try_emplace(rows.whole(6), Named { "kernel", {} }).first->second;
+                if (!name.work)
+                    name.work = m_classes.workOf(name.text);
+                add(rows, name.text, *name.work);
+            });
     }
 
-    bool readCopies(const std::string &table, std::string_view name)
+    void readCopies(const std::string &table, std::string_view name)
     {
-        QueryRows rows(m_database,
-            "SELECT start, end, deviceId, streamId, correlationId, globalPid FROM " + table + " ORDER BY start");
-        std::int64_t taken = 0;
-        while (rows.next()) {
-            if (++taken % 65536 == 0 && m_stop.stop_requested())
-                return false;
-            add(rows.whole(5), rows.whole(2), rows.whole(3), rows.whole(0), rows.whole(1), name, RecordedWork::Copy,
-                rows.whole(4));
-        }
-        return true;
+        eachRow("SELECT start, end, deviceId, streamId, correlationId, globalPid FROM " + table, "copies",
+            [&](const QueryRows &rows) { add(rows, name, RecordedWork::Copy); });
     }
 
     /// Ranges of NVTX that are numbered as steps.
-    bool readSteps()
+    void readSteps()
     {
-        QueryRows rows(m_database,
-            "SELECT start, end, text, textId, globalTid FROM NVTX_EVENTS WHERE end IS NOT NULL ORDER BY start");
-        while (rows.next()) {
-            if (m_stop.stop_requested())
-                return false;
-            std::string name = rows.text(2);
-            if (const auto known = m_strings.find(rows.whole(3)); name.empty() && known != m_strings.end())
-                name = known->second;
-            const auto number = stepNamed(name);
-            const auto process = m_processes.find(processOf(rows.whole(4)));
-            if (!number || process == m_processes.end() || rows.whole(1) <= rows.whole(0))
-                continue;
-            process->second.steps.push_back({ *number, m_began + rows.whole(0), m_began + rows.whole(1) });
-        }
-        return true;
+        eachRow("SELECT start, end, text, textId, globalTid FROM NVTX_EVENTS WHERE end IS NOT NULL", "ranges",
+            [&](const QueryRows &rows) {
+                std::string name = rows.text(2);
+                if (const auto known = m_strings.find(rows.whole(3)); name.empty() && known != m_strings.end())
+                    name = known->second.text;
+                const auto number = stepNamed(name);
+                const auto process = m_processes.find(processOf(rows.whole(4)));
+                const std::int64_t start = rows.whole(0), end = rows.whole(1);
+                if (number && process != m_processes.end() && isTimeOfSession(start) && isTimeOfSession(end)
+                    && end > start && m_scribe.held().take(sizeof(RecordedStep)))
+                    process->second.steps.push_back({ *number, m_began + start, m_began + end });
+            });
     }
 
-    void add(std::int64_t process, std::int64_t device, std::int64_t number, std::int64_t start, std::int64_t end,
-        std::string_view name, RecordedWork work, std::int64_t correlation)
+    /// A row that begins with start, end, device, stream, correlation and process.
+    void add(const QueryRows &rows, std::string_view name, RecordedWork work)
     {
-        if (start < 0 || end < start || end >= kLatestNs)
+        const std::int64_t start = rows.whole(0), end = rows.whole(1), device = rows.whole(2), number = rows.whole(3),
+                           correlation = rows.whole(4), process = processOf(rows.whole(5));
+        if (!isTimeOfSession(start) || !isTimeOfSession(end) || end < start)
             return m_scribe.drop("spans at times that cannot be");
         if (!m_scribe.held().take(sizeof(Moment) * 3 + 16))
             return m_scribe.drop("spans that there is no room for");
-        process = processOf(process);
         Process &own = m_processes[process];
-        if (own.streams.empty())
+        if (own.streams.empty() || start < own.first) {
             own.device = device;
+            own.first = start;
+        }
         RecordedStream &stream = own.streams[{ device, number }];
         stream.device = device;
         stream.stream = number;
@@ -268,20 +293,12 @@ private:
         arrange(spans.start);
     }
 
-    void noteBroken(const QueryRows &rows, const char *what)
-    {
-        if (!rows.isBroken())
-            return;
-        m_scribe.source().isTruncated = true;
-        m_scribe.note(std::string("The database ends early among its ") + what);
-    }
-
     sqlite3 *m_database;
     RecordingBuilder &m_scribe;
     const std::stop_token m_stop;
     const KernelClasses &m_classes;
     NameTable m_names;
-    std::map<std::int64_t, std::string> m_strings;
+    std::map<std::int64_t, Named> m_strings;
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> m_launches; // by process and correlation
     std::map<std::int64_t, Process> m_processes;
     std::map<std::int64_t, std::string> m_gpus; // by id
@@ -289,8 +306,8 @@ private:
     Moment m_began = 0; // of the session, Unix time
 };
 
-/// A database over the bytes, which it only reads.
-std::unique_ptr<sqlite3, CloseDatabase> opened(std::string_view bytes)
+/// A database over the bytes, which it only reads: no view, no trigger, and nothing that it says is run.
+std::unique_ptr<sqlite3, CloseDatabase> opened(std::string_view bytes, const std::stop_token &stop)
 {
     sqlite3 *made = nullptr;
     if (sqlite3_open_v2(":memory:", &made, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr) != SQLITE_OK) {
@@ -298,6 +315,15 @@ std::unique_ptr<sqlite3, CloseDatabase> opened(std::string_view bytes)
         return nullptr;
     }
     std::unique_ptr<sqlite3, CloseDatabase> database(made);
+    for (const auto &[option, value] :
+        { std::pair { SQLITE_DBCONFIG_DEFENSIVE, 1 }, { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+            { SQLITE_DBCONFIG_ENABLE_VIEW, 0 }, { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 } })
+        sqlite3_db_config(made, option, value, nullptr);
+    constexpr int kInstructionsBetweenAsks = 10'000;
+    sqlite3_progress_handler(
+        made, kInstructionsBetweenAsks,
+        [](void *asked) { return static_cast<const std::stop_token *>(asked)->stop_requested() ? 1 : 0; },
+        const_cast<std::stop_token *>(&stop));
     auto *data = reinterpret_cast<unsigned char *>(const_cast<char *>(bytes.data()));
     const auto size = static_cast<sqlite3_int64>(bytes.size());
     if (sqlite3_deserialize(made, "main", data, size, size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
@@ -305,12 +331,22 @@ std::unique_ptr<sqlite3, CloseDatabase> opened(std::string_view bytes)
     return database;
 }
 
-bool isNsys(sqlite3 *database)
+/// Bytes 18 and 19 of its head: changes lie in a file beside it.
+bool hasWriteAheadLog(std::string_view bytes)
+{
+    return bytes.size() > 19 && (bytes[18] == 2 || bytes[19] == 2);
+}
+
+enum class DatabaseKind : std::uint8_t { Nsys, Other, Damaged };
+
+DatabaseKind kindOf(sqlite3 *database)
 {
     QueryRows rows(database,
         "SELECT count(*) FROM sqlite_master WHERE name IN ('StringIds', 'TARGET_INFO_SESSION_START_TIME', "
         "'CUPTI_ACTIVITY_KIND_KERNEL', 'NVTX_EVENTS')");
-    return rows.next() && rows.whole(0) >= 2;
+    if (!rows.next())
+        return DatabaseKind::Damaged;
+    return rows.whole(0) >= 2 ? DatabaseKind::Nsys : DatabaseKind::Other;
 }
 
 } // namespace
@@ -322,8 +358,15 @@ int looksLikeNsysExport(std::string_view, std::string_view head)
 
 Expected<Recording> readNsysExport(const SourceText &source, const SourceOptions &options)
 {
-    const auto database = opened(source.text);
-    if (!database || !isNsys(database.get()))
+    const auto database = opened(source.text, options.stop);
+    const DatabaseKind kind = database ? kindOf(database.get()) : DatabaseKind::Damaged;
+    if (kind != DatabaseKind::Nsys && hasWriteAheadLog(source.text))
+        return refusal(source,
+            "It is an SQLite database with its newest rows in a file beside it (a write-ahead log): `sqlite3 FILE "
+            "'PRAGMA journal_mode=DELETE'` puts them in");
+    if (kind == DatabaseKind::Damaged)
+        return refusal(source, "It is an SQLite database that is damaged or ends early");
+    if (kind == DatabaseKind::Other)
         return refusal(source,
             "It is an SQLite database, but not one that Nsight Systems exports (nsys export --type sqlite), which has "
             "a table StringIds");
@@ -334,7 +377,10 @@ Expected<Recording> readNsysExport(const SourceText &source, const SourceOptions
     reading.finish();
     if (scribe.recording().ranks.empty())
         return refusal(source,
-            "It is an export of Nsight Systems without a kernel of a GPU: it was recorded without CUDA (--trace=cuda)");
+            scribe.source().isTruncated
+                ? "It is an export of Nsight Systems that is damaged: no kernel of a GPU is left in it"
+                : "It is an export of Nsight Systems without a kernel of a GPU: it was recorded without CUDA "
+                  "(--trace=cuda)");
     return scribe.finish();
 }
 

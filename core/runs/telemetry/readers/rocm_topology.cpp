@@ -61,8 +61,8 @@ Expected<Recording> readRocmTopology(const SourceText &source, const SourceOptio
             without.push_back(gpu);
     if (!without.empty()) {
         node.faults.push_back(joined(without, ", ") + (without.size() == 1 ? " has" : " have")
-            + " fewer XGMI links than the " + std::to_string(most) + " of the others: what is exchanged with "
-            + (without.size() == 1 ? "it" : "them") + " takes PCIe");
+            + " fewer XGMI links than another GPU of the node, which has " + std::to_string(most)
+            + ": between some pairs bytes take PCIe");
         scribe.note(node.faults.back());
     }
     scribe.note(most > 0 ? "A GPU is joined with " + std::to_string(most)

@@ -80,11 +80,34 @@ private slots:
         QVERIFY(session.after(12).size() == 1);
         const Alarm alarm = session.after(12)[0];
         QCOMPARE(alarm.kind, AlarmKind::Hardware);
-        QVERIFY2(alarm.sentence.find("n0/gpu5 runs at 60 % of the clock of the 15 others (1,053 MHz") == 0,
+        QVERIFY2(alarm.sentence.find("n0/gpu5 runs at 60 % of the clock of the 7 others of its node (1,053 MHz") == 0,
             alarm.sentence.c_str());
         QCOMPARE(alarm.since, kZero + 10 * kScrape);
         QVERIFY(!session.after(20)[0].isOver());
         QVERIFY(session.after(22)[0].isOver());
+    }
+
+    /// Two scrapes between two looks: what a counter grew by in the first of them is told.
+    void growthBetweenLooksIsNotMissed()
+    {
+        Watchman watchman;
+        for (int scrapes = 2; scrapes <= 8; scrapes += 2) {
+            Recording recording;
+            recording.zero = kZero;
+            recording.series = { seriesOf("prometheus.DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", kSick, 0, scrapes,
+                [](int, int scrape) { return scrape >= 4 ? 1.0 : 0.0; }) };
+            watchman.look(*overlayRun(nullptr, makeRun(std::move(recording)), {}), {}, 0);
+            QCOMPARE(watchman.alarms().size(), std::size_t(scrapes >= 6 ? 1 : 0));
+        }
+        QVERIFY(watchman.alarms()[0].isOver());
+    }
+
+    /// Nodes of two kinds of GPUs, each at its own clock.
+    void otherGpusHaveOtherClocks()
+    {
+        Session session(
+            { { "gpu_utilization", busy }, { "sm_clock", [](int gpu, int) { return gpu < 8 ? 1965e6 : 1410e6; } } });
+        QVERIFY2(session.after(10).empty(), textOf(session.after(10)).constData());
     }
 
     void anIdleGpuMayRunSlowly()
