@@ -7,6 +7,8 @@
 #include "core/evaluation/report/report_parts.h"
 #include "core/evaluation/report/report_style.h"
 #include "core/evaluation/report/timeline_csv.h"
+#include "core/evaluation/report/useful_parts.h"
+#include "core/facts/catalogue/catalogue.h"
 #include "core/facts/plan/embedded_plan.h"
 #include "core/facts/plan/plan_io.h"
 #include "models/plan_store.h"
@@ -85,7 +87,9 @@ ExpectedAll<LaunchFile> launchOf(ExportFormat format, const Evaluation &evaluati
 Expected<void> writeExport(
     ExportFormat format, const EvaluationPtr &evaluation, const QString &name, const QString &path)
 {
-    const std::vector<NamedEvaluation> plans { { name.toStdString(), path.toStdString(), evaluation } };
+    std::vector<NamedEvaluation> plans { { name.toStdString(), path.toStdString(), evaluation } };
+    if (format == ExportFormat::HtmlReport)
+        plans.front().parts = usefulParts(*evaluation, builtinCatalogue());
     const auto write = [&](std::ostream &out) {
         switch (format) {
         case ExportFormat::HtmlReport:
@@ -134,7 +138,8 @@ ReportPieces reportPieces(const EvaluationPtr &evaluation, const QString &name)
     pieces.isFeasible = evaluation->feasible();
     for (const ReportTile &tile : reportTiles(*evaluation))
         pieces.tiles.push_back({ fromUtf8(tile.label), fromUtf8(tile.value), fromUtf8(tile.note) });
-    for (const ReportCard &card : reportCards(*evaluation, evaluation->timeline.duration))
+    for (const ReportCard &card :
+        reportCards(*evaluation, evaluation->timeline.duration, usefulParts(*evaluation, builtinCatalogue())))
         pieces.cards.push_back({ fromUtf8(card.title), fromUtf8(card.html) });
     pieces.style = styleOnPaper(evaluation->metrics.jobs.has_value());
     const Plan plan = withModelInside(*evaluation->plan, evaluation->model);

@@ -28,11 +28,6 @@ Errors internalError(const std::exception &failure)
     return { { ErrorCode::Internal, {}, failure.what(), {} } };
 }
 
-std::uint64_t spaceSize(const SearchSpace *space)
-{
-    return space && space->size() != SearchSpace::kTooMany ? space->size() : 0;
-}
-
 } // namespace
 
 PlanSearch::PlanSearch(const Catalogue &catalogue, PlannerEngine engine, QObject *parent)
@@ -267,7 +262,6 @@ void PlanSearch::takeNews()
     m_progress = { .looked = last.looked,
         .simulated = last.simulated,
         .total = last.total,
-        .space = spaceSize(m_space.get()),
         .seconds = double(m_clock.elapsed()) * 1e-3 };
     const std::size_t room = m_asked.mostRows - std::min(m_asked.mostRows, m_rows.size());
     m_rows.insert(m_rows.end(), rows.begin(), rows.begin() + std::ptrdiff_t(std::min(room, rows.size())));
@@ -306,8 +300,7 @@ void PlanSearch::finish(std::uint64_t number, std::shared_ptr<const SearchResult
         m_progress = { .looked = m_result->looked,
             .simulated = m_result->simulated,
             .total = m_progress.total,
-            .space = spaceSize(m_space.get()),
-            .left = m_result->left,
+                .left = m_result->left,
             .seconds = m_result->elapsed };
     } else {
         m_state = State::Refused;

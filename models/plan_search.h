@@ -35,8 +35,6 @@ public:
         std::uint64_t looked = 0, simulated = 0;
         /// combinations that go together; 0 where they are too many to be looked at whole
         std::uint64_t total = 0;
-        /// combinations of all values; 0 where it is not known or too many to count
-        std::uint64_t space = 0;
         /// when it ended: that may be better and were not simulated
         std::uint64_t left = 0;
         /// since the start

@@ -19,7 +19,7 @@ namespace trainyard {
 [[nodiscard]] QString nameOf(RowState state);
 
 /// "5,624 of 5,624 combinations scored · 3,100 simulated · 41.2k per second · 3.2 s"; of a space that is too large to
-/// be looked at whole "12,400 combinations looked at, of 3.2M".
+/// be looked at whole "12,400 combinations looked at".
 [[nodiscard]] QString progressText(const PlanSearch::Progress &progress);
 
 /// Share of the objective's value that `after` saves over `before`: 0.03 is 3 %; nullopt where one is not known.

@@ -6,6 +6,8 @@
 #include "core/base/output_file.h"
 #include "core/evaluation/report/html_report.h"
 #include "core/evaluation/report/markdown_report.h"
+#include "core/evaluation/report/useful_parts.h"
+#include "core/facts/catalogue/catalogue.h"
 
 namespace trainyard::cli {
 
@@ -38,7 +40,8 @@ int runReport(const ReportOptions &options)
             : evaluation.error();
         errors.insert(errors.end(), faults.begin(), faults.end());
         if (evaluation)
-            plans.push_back({ displayName(*(*evaluation)->plan, path), path, *evaluation });
+            plans.push_back({ displayName(*(*evaluation)->plan, path), path, *evaluation,
+                isPdf ? std::vector<PartEffect> {} : usefulParts(**evaluation, builtinCatalogue()) });
     }
     if (!errors.empty())
         return fail(errors);

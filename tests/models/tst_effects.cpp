@@ -107,8 +107,8 @@ private slots:
         m_slow = false;
     }
 
-    /// Bubbles of the rules below take 310 prompts a second and are used in proportion: what is shown is what switching on
-    /// writes, unless the plan says itself how much arrives.
+    /// Bubbles of the rules below take 310 prompts a second and are used in proportion: what is shown is what switching
+    /// on writes, unless the plan says itself how much arrives.
     void prefillIsOfferedAShareOfWhatBubblesTake()
     {
         for (const double stated : { 0.0, 20.0 }) {

@@ -132,8 +132,8 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(live.document.newestStep(), std::int64_t(29), kLong);
         QTRY_COMPARE_WITH_TIMEOUT(live.runs.run()->steps.size(), std::size_t(30), kLong); // none is missing
     }
-    /// A job that was started again from a checkpoint is at an earlier step: the newest is that one, also while another is
-    /// looked at.
+    /// A job that was started again from a checkpoint is at an earlier step: the newest is that one, also while another
+    /// is looked at.
     void theNewestStepGoesBackWithARestart()
     {
         Live live;

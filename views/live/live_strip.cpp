@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace trainyard {
 
@@ -54,6 +55,19 @@ QString againstHint(const QString &what, double measured, double predicted, QStr
     const QString change = measured > 0 ? formatChange(predicted, measured) : QString();
     const QString plan = LiveStrip::tr("%1; the plan says %2").arg(what, format(predicted));
     return change.isEmpty() ? plan : plan + QStringLiteral(" (") + change + u')';
+}
+
+/// As wide as the longest of its texts.
+void keepWidth(QPushButton &button, const QStringList &texts)
+{
+    const QString now = button.text();
+    int widest = 0;
+    for (const QString &text : texts) {
+        button.setText(text);
+        widest = std::max(widest, button.sizeHint().width());
+    }
+    button.setText(now);
+    button.setMinimumWidth(widest);
 }
 
 } // namespace
@@ -112,6 +126,9 @@ void LiveStrip::arrange()
         button->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
         buttons->addWidget(button);
     }
+    for (const auto &[button, others] : { std::pair { pause, QStringList { tr("Pause"), tr("Resume") } },
+             std::pair { follow, QStringList { tr("Follow"), tr("Following") } } })
+        keepWidth(*button, others); // what stands beside them stays in its place
     row->addLayout(buttons);
     column->addLayout(row);
     column->addWidget(m_alarms);

@@ -108,8 +108,8 @@ void EffectHeading::paintEvent(QPaintEvent *event)
     painter.setPen(theme().textFaint);
     eachColumn(titleRect(), widths, [&](const QRect &cell, int column) {
         if (column < 2)
-            painter.drawText(cell, Qt::AlignRight | Qt::AlignVCenter | Qt::TextDontClip,
-                column == 0 ? tr("time") : tr("memory"));
+            painter.drawText(
+                cell, Qt::AlignRight | Qt::AlignVCenter | Qt::TextDontClip, column == 0 ? tr("time") : tr("memory"));
     });
 }
 

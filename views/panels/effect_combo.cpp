@@ -143,7 +143,8 @@ void EffectCombo::showPopup()
     int widest = width();
     for (int i = 0; i < count(); ++i) {
         tell(i);
-        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i)) + widthOf(effect(i), fontMetrics()) + 8 * kComboSide);
+        widest = std::max(
+            widest, fontMetrics().horizontalAdvance(itemText(i)) + widthOf(effect(i), fontMetrics()) + 8 * kComboSide);
     }
     view()->setMinimumWidth(widest);
     m_isOpen = true;

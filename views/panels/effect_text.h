@@ -39,8 +39,8 @@ enum class EffectFocus { Time, Memory, Utilization };
 /// Of a part that is bettered: the iteration alone, or what the fullest GPU would hold where that is too much.
 [[nodiscard]] EffectText effectText(const Effect &effect);
 /// Of a switch, against the plan of the table: time and memory, each in its column. What the switch is for is judged
-/// (its ink); where the plan does not fit that is memory everywhere, "✓" marks what makes it fit, "✕" what does not. "no
-/// effect" where every number stays.
+/// (its ink); where the plan does not fit that is memory everywhere, "✓" marks what makes it fit, "✕" what does not.
+/// "no effect" where every number stays.
 [[nodiscard]] EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus focus);
 /// Of a switch that has no other value to choose: "measured" where the plan brings stage times of its own; else empty.
 [[nodiscard]] EffectText blockedText(const std::vector<Alternative> &alternatives);

@@ -302,9 +302,8 @@ void NumberStrip::refresh()
         QString difference = now && before ? kind.difference(*before, *now) : QString();
         if (std::ranges::none_of(difference, [](QChar c) { return c >= u'1' && c <= u'9'; }))
             difference.clear(); // rounds to nothing
-        m_cards[i]->setDifference(
-            difference, difference.isEmpty() ? Ink::Muted : inkOfDifference(kind, *before, *now), m_against,
-            i == 0 || i == kFirstOfJobs);
+        m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOfDifference(kind, *before, *now),
+            m_against, i == 0 || i == kFirstOfJobs);
     }
     showWhatApplies();
 }

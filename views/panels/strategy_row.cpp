@@ -70,7 +70,7 @@ void StrategyRow::wire()
     if (m_list) {
         connect(m_list, &QComboBox::activated, this, &StrategyRow::choose);
         connect(m_list, &QComboBox::highlighted, this, &StrategyRow::preview);
-        connect(m_list, &EffectCombo::popupHidden, this, &StrategyRow::previewEnded);
+        connect(m_list, &EffectCombo::popupHidden, this, &StrategyRow::endPreview);
         if (m_list->lineEdit())
             connect(m_list->lineEdit(), &QLineEdit::editingFinished, this, &StrategyRow::takeTyped);
     } else {
@@ -85,7 +85,7 @@ bool StrategyRow::eventFilter(QObject *watched, QEvent *event)
     if (event->type() == QEvent::Enter && m_switch->isEnabled())
         preview(m_switch->isChecked() ? 0 : 1);
     else if (event->type() == QEvent::Leave)
-        Q_EMIT previewEnded();
+        endPreview();
     return QWidget::eventFilter(watched, event);
 }
 
@@ -100,10 +100,25 @@ Alternative StrategyRow::own(int index) const
 {
     const Alternative &shown = m_alternatives[std::size_t(index)];
     const auto it = std::ranges::find(m_own, shown.id, &Alternative::id);
-    Alternative taken = m_own.empty() ? shown : it == m_own.end() ? Alternative {} : *it;
-    if (const auto offered = m_offered.find(taken.id); taken.plan && offered != m_offered.end())
+    return m_own.empty() ? shown : it == m_own.end() ? Alternative {} : *it;
+}
+
+Alternative StrategyRow::offered(int index) const
+{
+    Alternative taken = own(index);
+    if (!taken.plan)
+        return taken;
+    if (m_triedFrom && *m_triedFrom == *taken.plan)
+        taken.plan = m_tried; // also where another is offered by now
+    else if (const auto offered = m_offered.find(taken.id); offered != m_offered.end())
         taken.plan = offered->second;
     return taken;
+}
+
+void StrategyRow::endPreview()
+{
+    m_triedFrom = m_tried = nullptr;
+    Q_EMIT previewEnded();
 }
 
 void StrategyRow::setAlternatives(std::vector<Alternative> alternatives, std::vector<Alternative> own)
@@ -218,8 +233,8 @@ void StrategyRow::showEffect(const EffectTable *effects)
         m_effect->setToolTip(blocked.text.isEmpty() ? QString() : m_list ? m_list->toolTip() : m_switch->toolTip());
         return;
     }
-    m_effect->setEffect(
-        m_switch ? QString() : text(best->alternative->label).section(QStringLiteral(" · "), 0, 0), words(*best, *effects));
+    m_effect->setEffect(m_switch ? QString() : text(best->alternative->label).section(QStringLiteral(" · "), 0, 0),
+        words(*best, *effects));
     m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->alternative->sentence), sentence(*best, *effects)));
 }
 
@@ -287,7 +302,7 @@ void StrategyRow::choose(int index)
 {
     if (m_filling || index < 0 || index >= int(m_alternatives.size()))
         return;
-    const Alternative chosenOne = own(index); // the answer to the signal replaces the list
+    const Alternative chosenOne = offered(index); // the answer to the signal replaces the list
     if (chosenOne.plan && !chosenOne.isCurrent)
         Q_EMIT chosen(chosenOne.plan, text(chosenOne.sentence));
     else if (index != current())
@@ -318,11 +333,14 @@ void StrategyRow::preview(int index)
 {
     if (index < 0 || index >= int(m_alternatives.size()))
         return;
-    const Alternative tried = own(index);
+    m_triedFrom = m_tried = nullptr;
+    const Alternative tried = offered(index);
     if (tried.isCurrent || !tried.plan) { // nothing would change, or nothing can
-        Q_EMIT previewEnded();
+        endPreview();
         return;
     }
+    m_triedFrom = own(index).plan;
+    m_tried = tried.plan;
     Q_EMIT previewed(tried.plan, text(tried.sentence));
 }
 

@@ -55,6 +55,9 @@ private:
     void preview(int index);
     [[nodiscard]] int current() const;
     [[nodiscard]] Alternative own(int index) const;
+    /// what is tried or written for it
+    [[nodiscard]] Alternative offered(int index) const;
+    void endPreview();
     [[nodiscard]] bool isSameList(const std::vector<Alternative> &other) const;
     void fillControl();
     void showEffect(const EffectTable *effects);
@@ -72,6 +75,8 @@ private:
     std::vector<Alternative> m_own;
     /// by Alternative::id, what choosing writes instead of the alternative's plan
     std::map<std::string, PlanPtr> m_offered;
+    /// the alternative's plan that is tried and what is shown for it, which a click then writes
+    PlanPtr m_triedFrom, m_tried;
     TextLine *m_name;
     EffectLine *m_effect;
     EffectCombo *m_list = nullptr;

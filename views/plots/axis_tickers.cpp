@@ -9,8 +9,8 @@ namespace trainyard {
 
 double TimeTicker::getTickStep(const QCPRange &range)
 {
-    m_step = tickStep({ std::llround(range.lower * 1e9), std::llround(range.upper * 1e9) },
-        m_axis.axisRect()->width(), kTickDistance);
+    m_step = tickStep({ std::llround(range.lower * 1e9), std::llround(range.upper * 1e9) }, m_axis.axisRect()->width(),
+        kTickDistance);
     return double(m_step) * 1e-9;
 }
 

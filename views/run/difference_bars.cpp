@@ -45,8 +45,8 @@ void DifferenceBars::setOverlay(const RunOverlayPtr &overlay)
             const bool isTold = hasReference && row.isReferenceTold;
             const bool isBoth = hasReference && (isSum || isComparable(row, table)); // what is not told is no gain
             m_lines.push_back({ name, isTold ? secondsText(row.reference) : none,
-                row.isMeasuredTold ? secondsText(row.measured) : none,
-                isBoth ? signedSeconds(row.difference()) : none, isBoth ? row.difference() : 0, color, meaning });
+                row.isMeasuredTold ? secondsText(row.measured) : none, isBoth ? signedSeconds(row.difference()) : none,
+                isBoth ? row.difference() : 0, color, meaning });
         };
         for (const DifferenceRow &row : table.rows) {
             const bool isNothing = row.reference == 0 && row.measured == 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/run_badge.h"
 
+#include "models/live_snapshots.h"
 #include "views/parts/text_line.h"
 #include "views/run/run_words.h"
 #include "views/run/step_scrubber.h"
@@ -69,7 +70,10 @@ void RunBadge::refresh()
     m_name->setText(m_runs.isLive() ? tr("Live %1").arg(nameOf(*run)) : tr("Run %1").arg(nameOf(*run)));
     m_name->setToolTip(overviewOf(*run));
     const RunOverlayPtr &overlay = m_runs.overlay();
-    m_result->setText(overlay && overlay->run == run ? shortResult(*overlay) : tr("Laying it under the plan…"));
+    const bool isLaid = overlay && overlay->run == run;
+    // Of the newest step of a run that goes on the line of its sources tells the time already.
+    const bool isTold = m_runs.isLive() && m_runs.step() && newestWholeStep(*run) == m_runs.step()->number;
+    m_result->setText(isTold ? QString() : isLaid ? shortResult(*overlay) : tr("Laying it under the plan…"));
 }
 
 void RunBadge::changeEvent(QEvent *event)

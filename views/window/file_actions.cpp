@@ -125,14 +125,31 @@ void FileActions::openAtStart(const QStringList &paths)
         m_isStarting = true;
         m_document.open(plans.front());
     }
-    tellOfOthers(plans);
+    offerOthers(plans, 0);
 }
 
-void FileActions::tellOfOthers(const QStringList &plans)
+void FileActions::offerOthers(const QStringList &plans, qsizetype opened)
 {
-    if (plans.size() > 1)
-        m_messages.show({ QStringLiteral("drop"), Message::Tone::Info,
-            tr("One plan is open at a time: “%1”.").arg(fileText(plans.front())), {}, {} });
+    constexpr std::size_t kMostOffered = 4; // buttons in a line
+    if (plans.size() < 2)
+        return;
+    QStringList names;
+    std::vector<Message::Answer> answers;
+    for (qsizetype i = 0; i < plans.size(); ++i) {
+        const QString name = fileText(plans[i]).section(QStringLiteral(".trainyard"), 0, 0);
+        if (i == opened)
+            continue;
+        if (answers.size() < kMostOffered)
+            answers.push_back({ tr("Open “%1”").arg(name), [this, plans, i] {
+                                   openDropped(plans[i]);
+                                   offerOthers(plans, i);
+                               } });
+        else
+            names << name;
+    }
+    m_messages.show({ QStringLiteral("drop"), Message::Tone::Info,
+        tr("%1 plans were named, and one is open at a time: “%2”.").arg(plans.size()).arg(fileText(plans[opened])),
+        names.isEmpty() ? QString() : tr("Also: %1").arg(names.join(QStringLiteral(", "))), std::move(answers) });
 }
 
 void FileActions::openDropped(const QString &path)
@@ -172,7 +189,7 @@ void FileActions::openKnown(const QStringList &paths, const std::vector<FileKind
     }
     if (!plans.isEmpty())
         open(plans.front());
-    tellOfOthers(plans);
+    offerOthers(plans, 0);
     if (std::exchange(m_isRunFirst, false) && !recordings.isEmpty())
         emit runComesFirst();
     if (!recordings.isEmpty())

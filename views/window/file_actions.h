@@ -63,8 +63,8 @@ signals:
 private:
     void connectDocument();
     void openKnown(const QStringList &paths, const std::vector<FileKind> &kinds);
-    /// that one of several is opened
-    void tellOfOthers(const QStringList &plans);
+    /// Says which of several is opened, and offers the others; where there is one alone, nothing.
+    void offerOthers(const QStringList &plans, qsizetype opened);
     /// The file is not as it was read.
     void saveOverOther(const QString &path);
     void useModelConfig(const QString &path);

@@ -123,6 +123,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_liveActions->addTo(*m_pages, *m_workbench);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
+    m_top->addBeforeButtons(makeSwitcher());
     resize(kFirst);
     keepWithin(screen()->availableGeometry());
     new ControlManners(this);

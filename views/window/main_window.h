@@ -28,6 +28,7 @@ class LayerPage;
 class LiveActions;
 class MessageBar;
 class NewPlanSheet;
+class PageSwitcher;
 class PlannerActions;
 class Prompts;
 class ReadingStrip;
@@ -102,6 +103,7 @@ public:
     /// in another program
     void showDocumentation();
     [[nodiscard]] bool isWorkbenchShown() const;
+    [[nodiscard]] PageSwitcher &switcher() { return *m_switcher; }
     /// geometry and splitters as they were left, within the screen of today
     void restorePlaces();
     /// the sheet, from its beginning
@@ -122,6 +124,8 @@ private:
     void connectRun();
     void connectLive();
     void connectPlanner();
+    /// of the pages that have been made
+    QWidget *makeSwitcher();
     void updateTitle();
     /// of the document's plan; none: it was evaluated
     void showErrors(const Errors &errors);
@@ -169,6 +173,7 @@ private:
     PlannerActions *m_planner;
     SweepActions *m_sweep;
     TopBar *m_top = nullptr;
+    PageSwitcher *m_switcher = nullptr;
     CommandPalette *m_palette;
     ShortcutOverlay *m_overlay;
 };

@@ -20,6 +20,7 @@
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
 #include "views/window/live_actions.h"
+#include "views/window/page_switcher.h"
 #include "views/window/planner_actions.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
@@ -170,6 +171,21 @@ void MainWindow::showWorkbench()
     m_pages->setCurrentWidget(m_workbench);
     m_workbench->map->setFocus(Qt::OtherFocusReason);
     m_commands.refresh();
+}
+
+QWidget *MainWindow::makeSwitcher()
+{
+    m_switcher = new PageSwitcher(*m_pages, m_commands);
+    m_switcher->add(m_workbench, tr("Plan"), [this] { showWorkbench(); });
+    m_switcher->add(&m_planner->page(), tr("Planner"), QStringLiteral("view.planner"));
+    m_switcher->add(&m_sweep->page(), tr("Sweep"), QStringLiteral("view.sweep"));
+    m_switcher->add(m_run, tr("Plan against run"), QStringLiteral("view.run"));
+    m_switcher->add(&m_liveActions->page(), tr("Live"), QStringLiteral("view.live"));
+    m_switcher->add(m_experts, tr("Experts"), QStringLiteral("view.experts"));
+    m_switcher->add(m_layer, tr("Expert layer"), QStringLiteral("view.layer"));
+    m_switcher->add(m_jobs, tr("Jobs"), QStringLiteral("jobs.compare"));
+    m_switcher->add(m_validation, tr("Validation"), QStringLiteral("view.validation"));
+    return m_switcher;
 }
 
 bool MainWindow::isWorkbenchShown() const

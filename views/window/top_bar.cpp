@@ -146,6 +146,12 @@ void TopBar::fillMenus(CommandRegistry &registry)
     }
 }
 
+void TopBar::addBeforeButtons(QWidget *widget)
+{
+    constexpr int kBehindMenusAndRoom = 2;
+    static_cast<QHBoxLayout *>(layout())->insertWidget(kBehindMenusAndRoom, widget);
+}
+
 void TopBar::setTitle(const QString &name, bool isModified)
 {
     m_text = isModified ? tr("%1 — edited").arg(name) : name;

@@ -19,6 +19,8 @@ public:
     explicit TopBar(CommandRegistry &registry, QWidget *parent = nullptr);
 
     void setTitle(const QString &name, bool isModified);
+    /// Left of the buttons.
+    void addBeforeButtons(QWidget *widget);
     /// Menus that the window fills itself: recent files and samples.
     [[nodiscard]] QMenu *recentMenu() const { return m_recent; }
     [[nodiscard]] QMenu *samplesMenu() const { return m_samples; }

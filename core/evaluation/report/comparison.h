@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Several evaluations side by side, differences against the first: what `trainyard-cli compare` prints.
 
-#include "core/evaluation/evaluate/evaluation.h"
+#include "core/evaluation/report/explanation.h"
 
 #include <string>
 #include <vector>
@@ -15,6 +15,8 @@ struct NamedEvaluation {
     /// file, "-" for standard input
     std::string source;
     EvaluationPtr evaluation;
+    /// what better parts would buy (useful_parts.h); empty: nothing, or nobody asked
+    std::vector<PartEffect> parts = {};
     /// The name over a column; of a plan that cannot run it says so.
     [[nodiscard]] std::string heading() const { return evaluation->feasible() ? name : name + " (not feasible)"; }
 };

@@ -61,7 +61,7 @@ std::string section(const std::vector<NamedEvaluation> &plans, std::size_t index
         html += "<p class=\"bad\"><span class=\"badge\">not feasible</span></p>";
     if (index > 0)
         html += card("What differs from " + plans.front().name, differences(plans.front(), plan));
-    for (const ReportCard &part : reportCards(evaluation, axis))
+    for (const ReportCard &part : reportCards(evaluation, axis, plan.parts))
         html += card(part.title, part.html);
     return html;
 }

@@ -7,7 +7,9 @@
 #include "core/evaluation/report/metric_rows.h"
 #include "core/evaluation/report/report_parts.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 namespace trainyard {
 
@@ -31,7 +33,7 @@ std::string headings(std::initializer_list<const char *> names)
 
 const char *judged(const MetricRow &row, const Metric &base)
 {
-    if (!row.value || !base || *row.value == *base || row.better == Better::Neither)
+    if (!row.value || !base || row.better == Better::Neither || changeText(*base, *row.value) == changeText(1, 1))
         return "change muted";
     return (*row.value < *base) == (row.better == Better::Lower) ? "change good" : "change bad";
 }
@@ -78,6 +80,22 @@ std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
             html += line + "</tr>";
     }
     return html + "</table>";
+}
+
+std::string usefulPartsTable(const Evaluation &evaluation, const std::vector<PartEffect> &parts)
+{
+    constexpr std::size_t kMost = 12;
+    if (parts.empty())
+        return {};
+    const double now = evaluation.metrics.iterationTime.value_or(0);
+    std::string html = "<table>" + headings({ "part", "iteration", "change", "because" });
+    for (const PartEffect &part : std::span(parts).first(std::min(parts.size(), kMost)))
+        html += "<tr>" + cell(part.label, "left wide") + cell(secondsText(part.iterationTime))
+            + cell(changeText(now, part.iterationTime), "good") + cell(part.because, "wide") + "</tr>";
+    html += "</table>";
+    return parts.size() > kMost
+        ? html + "<p class=\"muted\">and " + wholeText(double(parts.size() - kMost)) + " more</p>"
+        : html;
 }
 
 std::string memoryTable(const Evaluation &evaluation)

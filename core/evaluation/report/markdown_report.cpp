@@ -154,6 +154,13 @@ std::string markdownReport(const std::vector<NamedEvaluation> &plans)
             for (const ReportSetting &setting : settings)
                 text += "- " + setting.name + ": " + markdownText(setting.value) + "\n";
         }
+        if (!plans[p].parts.empty())
+            text +=
+                "\n### What a better part would buy\n\n| part | iteration | change | because |\n|---|---:|---:|---|\n";
+        for (const PartEffect &part : plans[p].parts)
+            addRow(text,
+                { part.label, secondsText(part.iterationTime),
+                    changeText(evaluation.metrics.iterationTime.value_or(0), part.iterationTime), part.because });
         addJobs(text, evaluation);
         addMemory(text, evaluation);
         addLinks(text, evaluation);

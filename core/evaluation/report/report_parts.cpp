@@ -9,6 +9,7 @@
 #include "core/evaluation/report/html_tables_internal.h"
 #include "core/evaluation/report/job_bars.h"
 #include "core/evaluation/report/job_text.h"
+#include "core/evaluation/report/map_svg.h"
 #include "core/evaluation/report/markup.h"
 #include "core/evaluation/report/metric_rows.h"
 #include "core/facts/plan/enum_names.h"
@@ -195,12 +196,14 @@ std::vector<ReportCard> jobCards(const Evaluation &evaluation, Nanoseconds axis)
 
 } // namespace
 
-std::vector<ReportCard> reportCards(const Evaluation &evaluation, Nanoseconds axis)
+std::vector<ReportCard> reportCards(
+    const Evaluation &evaluation, Nanoseconds axis, const std::vector<PartEffect> &parts)
 {
     if (evaluation.metrics.jobs)
         return jobCards(evaluation, axis);
     std::vector<ReportCard> cards { { "Problems", problemList(evaluation) }, { "Settings", settingList(evaluation) },
-        { "Where the iteration goes", breakdownBar(evaluation) },
+        { "Datacenters and links", mapSvg(evaluation) }, { "Where the iteration goes", breakdownBar(evaluation) },
+        { "What a better part would buy", usefulPartsTable(evaluation, parts) },
         { "Timeline of one iteration", ganttSvg(evaluation, axis) + workLegend(evaluation.timeline) },
         { "Memory of one GPU of each stage", memoryBars(evaluation) }, { "Memory in figures", memoryTable(evaluation) },
         { "WAN links", linkTable(evaluation) }, { "Experts", expertList(evaluation) },

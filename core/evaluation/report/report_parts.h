@@ -3,7 +3,7 @@
 // What a report says about one plan, piece by piece, before anyone lays it out: the HTML page stacks the pieces as
 // cards, the PDF as sections on pages. The same input gives the same pieces. Any thread.
 
-#include "core/evaluation/evaluate/evaluation.h"
+#include "core/evaluation/report/explanation.h"
 
 #include <string>
 #include <vector>
@@ -38,8 +38,10 @@ struct ReportSetting {
 [[nodiscard]] std::vector<ReportTile> reportTiles(const Evaluation &evaluation);
 /// What the confidence label stands for; empty where there is nothing to add to it.
 [[nodiscard]] std::string confidenceSentence(const Confidence &confidence);
-/// Problems, breakdown, timeline, memory, links, placement, as far as the plan has them. `axis`: length of the
-/// timeline's axis, so that several plans share one.
-[[nodiscard]] std::vector<ReportCard> reportCards(const Evaluation &evaluation, Nanoseconds axis);
+/// Problems, map, breakdown, better parts, timeline, memory, links, placement, as far as the plan has them. `axis`:
+/// length of the timeline's axis, so that several plans share one. `parts`: what better ones would buy
+/// (useful_parts.h).
+[[nodiscard]] std::vector<ReportCard> reportCards(
+    const Evaluation &evaluation, Nanoseconds axis, const std::vector<PartEffect> &parts = {});
 
 } // namespace trainyard

@@ -32,6 +32,7 @@ ul { margin: 0; padding-left: 20px; } .badge { display: inline-block; border: 1p
 svg { display: block; width: 100%; height: auto; } svg text { fill: var(--text); font-size: 11px; } svg .faint { fill: var(--muted); } svg .group { font-weight: 600; }
 svg .end { text-anchor: end; } svg .middle { text-anchor: middle; } svg .ink-dark { fill: #10151c; font-size: 10px; } svg .ink-light { fill: #fff; font-size: 10px; }
 svg .grid { stroke: var(--grid); } svg .track { fill: var(--idle); } svg .limit { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 4 3; }
+svg .site { fill: var(--panel); stroke: var(--border); } svg .link { fill: none; stroke: var(--muted); } svg .unused { stroke-dasharray: 4 3; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 8px; font-size: 12px; color: var(--muted); }
 .legend svg { width: 11px; height: 11px; display: inline-block; margin-right: 6px; vertical-align: -1px; border-radius: 2px; } .legend b { color: var(--text); font-weight: 500; }
 .k-forward, .b-compute, .m-weights { fill: #56b4e9; } .k-backward, .m-gradients { fill: var(--backward); } .k-input-gradient { fill: #2a6fb5; }

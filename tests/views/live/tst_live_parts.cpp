@@ -68,6 +68,27 @@ struct Parts {
 class LivePartsTest : public QObject {
     Q_OBJECT
 private slots:
+    /// Words on buttons change with what they do, their places do not.
+    void buttonsStayInTheirPlaces()
+    {
+        Parts p;
+        p.connectTo();
+        p.set(State::Live);
+        LiveStrip &strip = *p.page.strip;
+        const auto places = [&strip] {
+            QApplication::processEvents();
+            std::vector<QRect> all;
+            for (const QPushButton *button : { strip.open, strip.pause, strip.follow, strip.disconnectAll })
+                all.push_back(button->geometry());
+            return all;
+        };
+        const std::vector<QRect> before = places();
+        QTest::mouseClick(strip.pause, Qt::LeftButton);
+        QCOMPARE(strip.pause->text(), QStringLiteral("Resume"));
+        QCOMPARE(places(), before);
+        QTest::mouseClick(strip.pause, Qt::LeftButton);
+        QCOMPARE(places(), before);
+    }
     void withoutASourceThePageSaysWhatToDo()
     {
         Parts p;

@@ -69,7 +69,8 @@ private slots:
         fill.waiting = 12;
         fill.served = { { "llama-3-8b", 1000, 60, 200, 500 }, { "mistral-7b", 234, 6, 300, 600 } };
         e.metrics.bubbleFill = fill;
-        strip.setBaseline(handmade::shared(handmade::evaluation()), QStringLiteral("your plan")); // 78 %, nothing served
+        strip.setBaseline(
+            handmade::shared(handmade::evaluation()), QStringLiteral("your plan")); // 78 %, nothing served
         strip.setEvaluation(handmade::shared(e));
         QCOMPARE(card(strip, "GPU utilization")->value(), QStringLiteral("45 → 92 %"));
         QCOMPARE(card(strip, "GPU utilization")->difference(), QStringLiteral("+14 pt"));

@@ -12,6 +12,7 @@
 #include "views/theme/theme.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QPushButton>
@@ -360,9 +361,37 @@ private slots:
         on.offered = handmade::shared(offered);
         table->strategies = { { "bubble_fill=true", on } };
         m_panel->setEffects(table);
-        QVERIFY(m_panel->row("bubble_fill")->effectLine()->toolTip().contains("Room for 310 requests/s; it begins with 240."));
+        QVERIFY(m_panel->row("bubble_fill")
+                    ->effectLine()
+                    ->toolTip()
+                    .contains("Room for 310 requests/s; it begins with 240."));
         QTest::mouseClick(m_panel->row("bubble_fill")->toggle(), Qt::LeftButton);
         QCOMPARE(plan(), offered);
+    }
+
+    /// The pointer rests on the switch before the effect is known: the plan that is shown is the one that a click
+    /// writes.
+    void whatIsTriedIsWhatAClickWrites()
+    {
+        QSignalSpy previewed(m_panel.get(), &StrategyPanel::editPreviewed);
+        SwitchButton *toggle = m_panel->row("bubble_fill")->toggle();
+        QEnterEvent enter(
+            toggle->rect().center(), toggle->rect().center(), toggle->mapToGlobal(toggle->rect().center()));
+        QApplication::sendEvent(toggle, &enter);
+        QVERIFY(!previewed.isEmpty());
+        const Plan tried = *previewed.last().at(0).value<PlanPtr>();
+        auto table = std::make_shared<EffectTable>();
+        table->plan = m_document->plan();
+        table->iterationTime = 10;
+        Plan offered = tried;
+        offered.bubbleFill.requestsPerSecond = 240;
+        Effect on;
+        on.iterationTime = 10;
+        on.offered = handmade::shared(offered);
+        table->strategies = { { "bubble_fill=true", on } };
+        m_panel->setEffects(table);
+        QTest::mouseClick(toggle, Qt::LeftButton);
+        QCOMPARE(plan(), tried);
     }
 
     void whatIsServedIsToldUnderTheSwitch()

@@ -146,8 +146,8 @@ private slots:
         table->strategies = { { "optimizer=sgd", effect(-0.01) }, { "precision=fp8", effect(-0.3) },
             { "precision=fp16", effect(0.001) } };
         p->setEffects(table);
-        for (const auto &[group, text] :
-            { std::pair { "optimizer", "SGD −1.0 % −2.00 GB ≠" }, std::pair { "precision", "fp8 −30.0 % −2.00 GB ≠" } }) {
+        for (const auto &[group, text] : { std::pair { "optimizer", "SGD −1.0 % −2.00 GB ≠" },
+                 std::pair { "precision", "fp8 −30.0 % −2.00 GB ≠" } }) {
             TextLine *line = p->row(group)->effectLine();
             QCOMPARE(line->text(), QString::fromUtf8(text));
             QCOMPARE(line->ink(), Ink::Muted);

@@ -57,11 +57,8 @@ private slots:
         applyTheme(*qApp, kind);
         for (int stage = 0; stage < 64; ++stage) {
             const Triple colour = labOf(rgbOf(theme().stage(stage, 64)));
-            const QString which = QStringLiteral("stage %1: L %2, a %3, b %4")
-                                      .arg(stage)
-                                      .arg(colour[0])
-                                      .arg(colour[1])
-                                      .arg(colour[2]);
+            const QString which =
+                QStringLiteral("stage %1: L %2, a %3, b %4").arg(stage).arg(colour[0]).arg(colour[1]).arg(colour[2]);
             QVERIFY2(std::hypot(colour[1], colour[2]) <= 31, qPrintable(which)); // muted
             QVERIFY2(colour[1] >= -7 && colour[1] <= 21, qPrintable(which)); // neither green nor red
             for (const QColor &judgement : { theme().good, theme().bad })

@@ -85,7 +85,8 @@ private slots:
                         + timeToX(times[i], state.range, 0, tracks.width());
                     const double axis =
                         chart.mapTo(&f.window, QPoint()).x() + chart.xAxis->coordToPixel(shown[qsizetype(i)]);
-                    if (std::abs(ruler - axis) > 1.5 || labels[qsizetype(i)] != tickLabel(times[i], step, state.whole.end))
+                    if (std::abs(ruler - axis) > 1.5
+                        || labels[qsizetype(i)] != tickLabel(times[i], step, state.whole.end))
                         return false;
                 }
                 return true;

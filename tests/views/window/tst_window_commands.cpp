@@ -6,6 +6,7 @@
 #include "models/installed_files.h"
 #include "views/commands/command_palette.h"
 #include "views/commands/shortcut_overlay.h"
+#include "views/window/page_switcher.h"
 
 #include <QFile>
 #include <QLineEdit>
@@ -65,6 +66,35 @@ private slots:
             QVERIFY2(entries >= 3 && entries <= 12, qPrintable(titles.back() + QString::number(entries)));
         }
         QCOMPARE(titles, (QStringList { "File", "Edit", "Design", "Analyse", "Run", "Search", "View", "Help" }));
+    }
+    /// Beside the menus stands where one is; the list there opens every page, and says which one it is that is shown.
+    void theSwitcherSaysWhereOneIsAndOpensThePages()
+    {
+        WindowFixture f;
+        PageSwitcher &switcher = f.window.switcher();
+        QVERIFY(switcher.isVisible());
+        QCOMPARE(switcher.place(), QStringLiteral("Plan"));
+        const QList<QAction *> pages = switcher.pages()->actions();
+        QVERIFY(pages.size() >= 8);
+        const int width = switcher.width();
+        for (QAction *page : pages) {
+            QTest::mouseClick(&switcher, Qt::LeftButton);
+            QVERIFY(switcher.pages()->isVisible());
+            if (!page->isEnabled()) { // the model has no experts
+                QCOMPARE(page->text(), QStringLiteral("Expert layer"));
+                QTest::keyClick(switcher.pages(), Qt::Key_Escape);
+                continue;
+            }
+            QTest::mouseClick(switcher.pages(), Qt::LeftButton, {}, switcher.pages()->actionGeometry(page).center());
+            QTRY_COMPARE(switcher.place(), page->text());
+            QVERIFY(switcher.text().startsWith(page->text()));
+            QVERIFY2(page->isChecked(), qPrintable(page->text()));
+            QCOMPARE(
+                std::ranges::count_if(pages, [](const QAction *one) { return one->isChecked(); }), std::ptrdiff_t(1));
+            QCOMPARE(switcher.width(), width); // nothing beside it moves
+        }
+        f.window.showWorkbench();
+        QCOMPARE(switcher.place(), QStringLiteral("Plan"));
     }
     void pagesOfDocumentationAreFoundAndWhereTheyCannotBeShownItIsSaid()
     {

@@ -288,7 +288,8 @@ private slots:
         QVERIFY2(verdict.headline.starts_with("Of another size (16 GPUs, the plan 64): "), textOf(verdict));
     }
 
-    /// Three times as fast, by its own batch: that it is another job stands first, and nothing is held against the plan.
+    /// Three times as fast, by its own batch: that it is another job stands first, and nothing is held against the
+    /// plan.
     void anotherJobIsSaidFirstAndComparedWithNothing()
     {
         const EvaluationPtr plan = evaluated(oneSite(8));
