@@ -300,7 +300,7 @@ void PlanSearch::finish(std::uint64_t number, std::shared_ptr<const SearchResult
         m_progress = { .looked = m_result->looked,
             .simulated = m_result->simulated,
             .total = m_progress.total,
-                .left = m_result->left,
+            .left = m_result->left,
             .seconds = m_result->elapsed };
     } else {
         m_state = State::Refused;
