@@ -9,6 +9,7 @@
 #include "core/facts/plan/heterogeneity.h"
 #include "core/facts/plan/jobs.h"
 #include "core/facts/plan/moe_strategy.h"
+#include "core/facts/plan/not_understood.h"
 #include "core/facts/workload/model_spec.h"
 #include "core/facts/workload/recompute_kind.h"
 
@@ -352,21 +353,6 @@ struct Stack {
     /// one of the catalogue, "26.02"; empty: not named, any of them
     std::string release = {};
     bool operator==(const Stack &) const = default;
-};
-
-/// What the readers of a plan's sources (a script, a topology) did not understand of them, or what no plan can express:
-/// core/facts/workload/doubt.h, kept in the plan itself.
-struct NotUnderstood {
-    /// setting of the source, "--moe-router-topk"; may be empty
-    std::string key;
-    /// what is missing: a sentence without its full stop
-    std::string text;
-    /// the iteration may take (1 + low) to (1 + high) times what is predicted
-    double low = 0, high = 0;
-    /// nothing may be computed of the plan
-    bool isBlocking = false;
-    Extra extra;
-    bool operator==(const NotUnderstood &) const = default;
 };
 
 struct Plan {

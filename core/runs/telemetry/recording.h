@@ -8,6 +8,7 @@
 // Bytes are doubles. Names are numbers into one table, so that a million spans stay small.
 
 #include "core/base/shared_text.h"
+#include "core/runs/telemetry/source_kind.h"
 
 #include <cstdint>
 #include <limits>
@@ -23,86 +24,6 @@ namespace trainyard {
 using Moment = std::int64_t;
 inline constexpr std::uint32_t kNoIndex = 0xffffffffu;
 inline constexpr Moment kNoMoment = std::numeric_limits<Moment>::min();
-
-/// What a file is; the readers say which of them they read.
-enum class SourceKind : std::uint8_t {
-    Unknown,
-    /// *.trainyard-recording
-    Recording,
-    /// PyTorch profiler
-    KinetoTrace,
-    /// protobuf
-    ChakraTrace,
-    ChakraJson,
-    /// PyTorch's ExecutionTraceObserver
-    ExecutionTrace,
-    MegatronLog,
-    TorchtitanLog,
-    DeepSpeedLog,
-    NemoLog,
-    HfTrainerLog,
-    HfTrainerState,
-    MlperfLog,
-    MegatronGoldenValues,
-    WandbFile,
-    TensorBoardEvents,
-    NcclTests,
-    NcclTestsJson,
-    NcclInspector,
-    NcclDebugLog,
-    NcclProfilerDump,
-    FlightRecorder,
-    Iperf3,
-    Fio,
-    /// nvidia-smi --query-gpu, CSV
-    SmiQuery,
-    SmiDmon,
-    /// Prometheus or OpenMetrics exposition
-    MetricsText,
-    /// of its HTTP API
-    PrometheusAnswer,
-    OtlpJson,
-    OtlpProtobuf,
-    HfConfig,
-    /// script or YAML
-    MegatronArguments,
-    TorchtitanToml,
-    /// topology.conf or .yaml
-    SlurmTopology,
-    /// nvidia-smi topo -m
-    SmiTopology,
-    /// XML
-    NcclTopology,
-    NcclGraph,
-    Hwloc,
-    IbNetDiscover,
-    IbLinkInfo,
-    SkyPilotCatalog,
-    Plan,
-    /// scontrol show node
-    SlurmNodes,
-    /// AWS describe-instance-types
-    InstanceTypes,
-    /// configurations of trainers: YAML or JSON
-    NanotronConfig,
-    DeepSpeedConfig,
-    AccelerateConfig,
-    LlamaFactoryConfig,
-    AxolotlConfig,
-    AutomodelConfig,
-    MaxTextConfig,
-    PrimusConfig,
-    /// of a trainer that prints a line for each step
-    StepLog,
-    /// SQLite
-    NsysExport,
-    /// named, and not read
-    OtherProfiler,
-    /// of samples/probe
-    Probe,
-};
-/// "PyTorch profiler trace", for sentences.
-[[nodiscard]] const char *nameOf(SourceKind kind);
 
 struct Dropped { // what of a source was not taken, and why
     /// "after a byte that is no JSON", "Python functions"
