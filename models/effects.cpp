@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/effects.h"
 
+#include "core/evaluation/advice/offered_rate.h"
 #include "core/evaluation/advice/resources.h"
 #include "core/evaluation/report/because.h"
 #include "core/evaluation/report/idle_changes.h"
@@ -46,6 +47,8 @@ Effect answeredEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation
     effect.iterationTime = timeOf(metrics);
     effect.isOfJobs = metrics.jobs.has_value();
     effect.utilization = busyShare(metrics);
+    if (metrics.bubbleFill)
+        effect.room = metrics.bubbleFill->saturationRequestsPerSecond;
     if (now && *now > 0 && effect.iterationTime)
         effect.change = *effect.iterationTime / *now - 1;
     effect.feasible = (*answer)->feasible();
@@ -78,6 +81,13 @@ Effect strategyEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation
     if (effect.isIdle)
         effect.idleBecause = whyIdle(*before, **answer, catalogue);
     return effect;
+}
+
+/// Where filling begins and the plan says nothing of how much arrives: the rate of the alternative tells nothing.
+PlanPtr offeredInstead(const Plan &plan, const Evaluation &filled)
+{
+    const bool begins = !plan.bubbleFill.enabled && filled.plan && filled.plan->bubbleFill.enabled;
+    return begins && plan.bubbleFill.requestsPerSecond <= 0 ? withOfferedRate(filled) : nullptr;
 }
 
 /// USD an hour of all GPUs; empty where the price of one is not known.
@@ -252,6 +262,11 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
         const Evaluation *const before = now ? now->get() : nullptr;
         const bool isStrategy = i >= fixes && i < fixes + strategies.size();
         Effect effect = isStrategy ? strategyEffect(answer, before, m_catalogue) : answeredEffect(answer, before);
+        if (const PlanPtr offered = isStrategy && answer ? offeredInstead(*plan, **answer) : nullptr) {
+            const auto again = m_evaluate(offered, m_catalogue, RunPool::shared().workspace(), stop, Depth::Score);
+            effect = strategyEffect(again, before, m_catalogue);
+            effect.offered = offered;
+        }
         const std::lock_guard lock(mutex);
         effects[i] = std::move(effect);
         if (Clock::now() - published >= kBetweenTables && !stop.stop_requested()) {

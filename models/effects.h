@@ -38,6 +38,11 @@ struct Effect {
     bool isIdle = false;
     /// why, half a sentence; empty where nobody knows
     std::string idleBecause = {};
+    /// of prefill switched on where the plan states no rate: what choosing it writes, a share of what bubbles take
+    /// (core/evaluation/advice/offered_rate.h); null: the alternative's plan
+    PlanPtr offered = {};
+    /// requests per second that bubbles take
+    Metric room = {};
 };
 
 struct RankedPart {

@@ -88,8 +88,10 @@ void LiveDocument::takeSnapshot()
             d->heard = std::move(state.heard);
             d->stepsTold = state.stepsTold;
             d->spansPerStep = state.spansPerStep;
-            const std::int64_t newest = state.run ? newestWholeStep(*state.run).value_or(-1) : -1;
-            const bool isNewer = std::exchange(d->newest, std::max(d->newest, newest)) < newest;
+            // Of all that was told: a job that was started again is at an earlier step than before.
+            const RunPtr &all = isOfUntil ? state.newest : state.run;
+            const std::int64_t newest = all ? newestWholeStep(*all).value_or(-1) : d->newest;
+            const bool isNewer = std::exchange(d->newest, newest) != newest;
             const bool isShownAlone = isOfUntil && d->isShown;
             if (state.run && d->isShown)
                 showRun(state.run);

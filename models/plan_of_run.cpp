@@ -31,7 +31,7 @@ QString summaryOf(const ImportedPlan &imported, const Catalogue &catalogue)
     const ModelSpec *model = catalogue.model(plan.workload.model);
     QString name = QString::fromStdString(model ? model->name : plan.workload.model);
     if (imported.isModelAssumed)
-        name = planOfRunText("a model that nobody told");
+        name = planOfRunText("a model that no file tells");
     else if (name.isEmpty() || plan.workload.inlineModel)
         name = planOfRunText("a model of its own");
     QStringList parts { planOfRunText("%1 on %2").arg(name, gpusText(plan.cluster.gpus())) };
@@ -75,6 +75,7 @@ PlanOfRunFound planOfRun(const Run &run, const Plan &shown, const Catalogue &cat
     found.assumed = toStringList(imported->assumed);
     found.ignored = toStringList(imported->ignored);
     found.summary = summaryOf(*imported, catalogue);
+    found.isModelAssumed = imported->isModelAssumed;
     // Laid over all of the plan in the window, the files change nothing of a plan that they describe.
     const auto laid = planFrom(*run.recording, catalogue, shown);
     // Ranks and machines alone are no reason to offer another: a run of this very plan shows them too.

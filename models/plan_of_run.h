@@ -25,6 +25,8 @@ struct PlanOfRunFound {
     QStringList errors;
     /// than the plan in the window, in what the files tell
     bool isOther = false;
+    /// no file tells the model: the plan has one that is taken in its place
+    bool isModelAssumed = false;
     /// "Llama 3 8B on 64 GPUs, TP 2, PP 4"
     QString summary;
 };

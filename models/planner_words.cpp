@@ -151,9 +151,6 @@ QString progressText(const PlanSearch::Progress &progress)
     QStringList parts;
     if (progress.total > 0)
         parts << plannerText("%1 of %2 combinations scored").arg(countText(progress.looked), countText(progress.total));
-    else if (progress.space > progress.looked)
-        parts << plannerText("%1 combinations looked at, of %2")
-                     .arg(countText(progress.looked), countText(progress.space));
     else
         parts << plannerText("%1 combinations looked at").arg(countText(progress.looked));
     parts << plannerText("%1 simulated").arg(countText(progress.simulated));

@@ -82,8 +82,8 @@ std::string summaryTable(const std::vector<RankSummary> &summary, const std::vec
         const auto time = [&](double TemporalBreakdown::*field) {
             if (!rank.breakdown)
                 return std::string("–");
-            const double time = (*rank.breakdown).*field;
-            return decimals(time, time == std::floor(time) ? 0 : 3);
+            const double microseconds = (*rank.breakdown).*field;
+            return decimals(microseconds, microseconds == std::floor(microseconds) ? 0 : 3);
         };
         table.add({ rank.rank >= 0 ? std::to_string(rank.rank) + (rank.isRankGuessed ? "?" : "") : "–",
             time(&TemporalBreakdown::kernelTime), time(&TemporalBreakdown::compute),

@@ -105,16 +105,18 @@ std::string verdictTable(const JudgedRun &judged)
     const MemoryVerdict none, &memory = verdict && verdict->memory ? *verdict->memory : none;
     if (verdict)
         text += verdict->headline + "\n";
-    if (verdict && verdict->isTimed)
+    const bool isCompared = !verdict || verdict->isCompared;
+    if (verdict && verdict->isTimed && isCompared)
         text += "\n" + partsTable(*verdict);
     if (verdict && !verdict->stages.empty())
         text += stagesTable(*verdict);
     if (verdict && verdict->memory) {
-        text += memoryTable(memory);
+        text += isCompared ? memoryTable(memory) : std::string();
         if (verdict->isTimed)
             text += "\nMemory: " + memory.headline + "\n";
     }
-    text += (text.empty() ? "" : "\n") + predictionText(judged);
+    if (isCompared)
+        text += (text.empty() ? "" : "\n") + predictionText(judged);
     if (verdict)
         text += section("Typical causes", joined(verdict->causes, memory.causes))
             + section("Doubts", joined(verdict->doubts, memory.doubts));
@@ -150,7 +152,7 @@ std::string verdictJson(const JudgedRun &judged)
         json["headline"] = verdict.headline;
         if (verdict.isTimed) {
             json["in_range"] = verdict.isInRange;
-            json["predicted_s"] = verdict.predictedSeconds;
+            json["predicted_s"] = verdict.isCompared ? Json(verdict.predictedSeconds) : Json(nullptr);
             json["measured_s"] = verdict.measuredSeconds;
         }
         for (const VerdictPart &part : verdict.parts)

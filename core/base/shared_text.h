@@ -4,14 +4,13 @@
 // memory once. Equal texts that come one by one become one where a table makes them (SharedTexts). Texts may go from
 // thread to thread; a table is one thread's.
 
-#include <compare>
-#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_set>
 
 namespace trainyard {
@@ -45,7 +44,9 @@ public:
         return a.m_text == b.m_text || a.text() == b.text();
     }
     friend std::strong_ordering operator<=>(const SharedText &a, const SharedText &b) { return a.text() <=> b.text(); }
-    template <std::convertible_to<std::string_view> Text> friend bool operator==(const SharedText &a, const Text &b)
+    template <class Text>
+    requires std::is_convertible_v<Text, std::string_view>
+    friend bool operator==(const SharedText &a, const Text &b)
     {
         return std::string_view(a.text()) == std::string_view(b);
     }

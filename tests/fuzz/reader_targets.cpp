@@ -28,6 +28,7 @@ struct Family {
 constexpr std::array kFamilies {
     Family { "kineto", "rank0_trace.json", readers::profilerTraces },
     Family { "chakra", "run.0.et", readers::profilerTraces },
+    Family { "nsys", "report.sqlite", readers::profilerTraces },
     Family { "logs", "train.log", readers::trainingLogs },
     Family { "experiments", "run", readers::experimentFiles },
     Family { "nccl", "nccl.txt", readers::networkBenchmarks },

@@ -107,6 +107,40 @@ private slots:
         m_slow = false;
     }
 
+    /// Bubbles of the rules below take 310 prompts a second and are used in proportion: what is shown is what switching on
+    /// writes, unless the plan says itself how much arrives.
+    void prefillIsOfferedAShareOfWhatBubblesTake()
+    {
+        for (const double stated : { 0.0, 20.0 }) {
+            StrategyEffects effects(builtinCatalogue(),
+                [](const PlanPtr &p, const Catalogue &, EvaluationWorkspace &, const std::stop_token &, Depth) {
+                    auto answer = rules(p);
+                    if (answer && p->bubbleFill.enabled) {
+                        Evaluation filled = **answer;
+                        filled.metrics.gpuUtilizationWithFill = 0.4 + 0.6 * p->bubbleFill.requestsPerSecond / 310;
+                        filled.metrics.bubbleFill = BubbleFillMetrics {};
+                        filled.metrics.bubbleFill->saturationRequestsPerSecond = 310;
+                        answer = std::make_shared<const Evaluation>(std::move(filled));
+                    }
+                    return answer;
+                });
+            effects.setRest(std::chrono::milliseconds(0));
+            QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+            Plan silent = *plan();
+            silent.bubbleFill.requestsPerSecond = stated;
+            effects.setPlan(std::make_shared<const Plan>(silent));
+            const EffectTablePtr table = complete(spy);
+            QVERIFY(table);
+            const Effect &on = table->strategies.at("bubble_fill=true");
+            const double rate = stated > 0 ? stated : 240; // four fifths of 310 in two digits
+            QCOMPARE(on.offered != nullptr, stated <= 0);
+            if (on.offered)
+                QCOMPARE(on.offered->bubbleFill.requestsPerSecond, rate);
+            QVERIFY(on.utilization && std::abs(*on.utilization - (0.4 + 0.6 * rate / 310)) < 1e-9);
+            QCOMPARE(on.room, Metric(310));
+        }
+    }
+
     void aPlanWithJobsIsMeasuredByTheTimeOfThemAllAndSolversAreNotRun()
     {
         std::atomic<bool> isSolved = false;

@@ -132,6 +132,20 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(live.document.newestStep(), std::int64_t(29), kLong);
         QTRY_COMPARE_WITH_TIMEOUT(live.runs.run()->steps.size(), std::size_t(30), kLong); // none is missing
     }
+    /// A job that was started again from a checkpoint is at an earlier step: the newest is that one, also while another is
+    /// looked at.
+    void theNewestStepGoesBackWithARestart()
+    {
+        Live live;
+        live.connectTo();
+        live.tell(60);
+        QTRY_COMPARE_WITH_TIMEOUT(live.document.newestStep(), std::int64_t(59), kLong);
+        live.tell(40);
+        QTRY_COMPARE_WITH_TIMEOUT(live.document.newestStep(), std::int64_t(39), kLong);
+        live.runs.setStep(3);
+        live.tell(35);
+        QTRY_COMPARE_WITH_TIMEOUT(live.document.newestStep(), std::int64_t(34), kLong);
+    }
     void aStepThatIsChosenStaysWhileTheRunGoesOn()
     {
         Live live;

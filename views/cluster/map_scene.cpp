@@ -17,6 +17,8 @@ namespace trainyard {
 
 namespace {
 
+constexpr std::size_t kFewLinks = 3; // or as many as there are datacenters: all of them are shown
+
 QString text(const std::string &s)
 {
     return QString::fromStdString(s);
@@ -192,12 +194,10 @@ MapScene buildScene(const Plan &plan, const Evaluation *evaluation)
         const WanLink &link = plan.cluster.wanLinks[i];
         scene.links.push_back(buildLink(plan, link, evaluation ? useOf(*evaluation, link, i) : nullptr, matches));
     }
-    // What carries nothing would only hide what does. Before anything is known, few links may show.
-    const bool isKnown =
-        std::ranges::any_of(scene.links, [](const LinkScene &link) { return link.isUsed || link.evaluated; });
+    // Of many links those that carry nothing would only hide those that do; few may all show.
+    const bool areFew = scene.links.size() <= std::max<std::size_t>(kFewLinks, scene.islands.size());
     for (LinkScene &link : scene.links)
-        link.isResting =
-            isKnown ? link.isUsed : scene.links.size() <= 2 * std::max<std::size_t>(2, scene.islands.size());
+        link.isResting = link.isUsed || areFew;
     scene.summary = QStringLiteral("%1 · %2").arg(gpusText(scene.gpus),
         countOf(qint64(scene.islands.size()), QStringLiteral("datacenter"), QStringLiteral("datacenters")));
     return scene;

@@ -189,10 +189,12 @@ void LiveStrip::showFigures()
     const bool hasSteps = !m_live.steps().empty();
     if (hasSteps)
         now = m_live.steps().back();
-    const watch::Watchman::StepFigures &plan = m_live.predicted();
+    const watch::Watchman::StepFigures plan =
+        m_live.otherJob().isEmpty() ? m_live.predicted() : watch::Watchman::StepFigures {}; // not of this plan
     time->setFigure(hasSteps ? againstPlan(now.seconds, plan.seconds) : QString());
-    const bool isSlower = plan.seconds > 0 && now.seconds > plan.seconds;
-    time->value->setInk(!hasSteps || !(plan.seconds > 0) ? Ink::Text : isSlower ? Ink::Warning : Ink::Good);
+    const bool isCompared = hasSteps && plan.seconds > 0;
+    const bool isSame = isCompared && formatChange(plan.seconds, now.seconds) == formatChange(1, 1);
+    time->value->setInk(!isCompared || isSame ? Ink::Text : now.seconds > plan.seconds ? Ink::Warning : Ink::Good);
     const auto show = [&](FigureCell *cell, double measured, double predicted, const QString &what,
                           QString (*format)(double)) {
         cell->setFigure(

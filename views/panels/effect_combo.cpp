@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/effect_combo.h"
 
+#include "views/panels/effect_columns.h"
 #include "views/panels/undo_keys.h"
 #include "views/theme/theme.h"
 
@@ -21,10 +22,13 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kEffectRole = Qt::UserRole + 1;
-constexpr int kInkRole = Qt::UserRole + 2;
 constexpr int kComboSide = 8;
 constexpr int kOwnMargin = 2; // pixels before the text of a line edit without a frame
+
+int widthOf(const EffectText &effect, const QFontMetrics &metrics)
+{
+    return effect.hasColumns() ? effectWidths(metrics).all() : metrics.horizontalAdvance(effect.text);
+}
 
 class EffectDelegate : public QStyledItemDelegate {
 public:
@@ -33,8 +37,8 @@ public:
     QSize sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const override
     {
         const QFontMetrics metrics(option.font);
-        const int effect = metrics.horizontalAdvance(index.data(kEffectRole).toString());
-        return { metrics.horizontalAdvance(index.data().toString()) + effect + 4 * kComboSide + 16,
+        return { metrics.horizontalAdvance(index.data().toString()) + widthOf(effectOf(index), metrics) + 4 * kComboSide
+                + 16,
             metrics.height() + 10 };
     }
 
@@ -54,9 +58,19 @@ public:
         }
         painter->setPen(enabled ? theme().text : theme().textFaint);
         painter->drawText(inner, Qt::AlignLeft | Qt::AlignVCenter, index.data().toString());
-        painter->setPen(inkColor(Ink(index.data(kInkRole).toInt())));
-        painter->drawText(inner, Qt::AlignRight | Qt::AlignVCenter, index.data(kEffectRole).toString());
+        if (const EffectText effect = effectOf(index); effect.hasColumns()) {
+            paintEffect(*painter, inner, effect);
+        } else {
+            painter->setPen(inkColor(effect.ink));
+            painter->drawText(inner, Qt::AlignRight | Qt::AlignVCenter, effect.text);
+        }
         painter->restore();
+    }
+
+private:
+    [[nodiscard]] EffectText effectOf(const QModelIndex &index) const
+    {
+        return static_cast<const EffectCombo *>(parent())->effect(index.row());
     }
 };
 
@@ -107,8 +121,6 @@ void EffectCombo::setEffect(int index, const EffectText &effect, const QString &
 void EffectCombo::tell(int index)
 {
     const auto &[effect, tip] = m_told[std::size_t(index)];
-    setItemData(index, effect.text, kEffectRole);
-    setItemData(index, int(effect.ink), kInkRole);
     if (!tip.isEmpty())
         setItemData(index, tip, Qt::ToolTipRole);
     setItemData(index, effect.text.isEmpty() ? itemText(index) : tr("%1, %2").arg(itemText(index), effect.text),
@@ -131,7 +143,7 @@ void EffectCombo::showPopup()
     int widest = width();
     for (int i = 0; i < count(); ++i) {
         tell(i);
-        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i) + effect(i).text) + 8 * kComboSide);
+        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i)) + widthOf(effect(i), fontMetrics()) + 8 * kComboSide);
     }
     view()->setMinimumWidth(widest);
     m_isOpen = true;

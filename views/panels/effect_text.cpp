@@ -60,22 +60,45 @@ EffectText obstacle(const Effect &effect, bool fitsNow)
     return {};
 }
 
-EffectText amounts(const Effect &effect, const EffectTable &now, bool tellsBytes)
+/// The iteration alone.
+EffectText timeText(const Effect &effect)
 {
-    const int time = directionOfTime(effect), bytes = tellsBytes ? directionOfMemory(effect, now) : 0;
-    EffectText text { {}, inkOfDirections(std::min(time, bytes), std::max(time, bytes)), {} };
-    for (const bool isBrief : { false, true }) {
-        QStringList words;
-        if (bytes != 0)
-            words << signedBytes(effect.memoryBytes - now.memoryBytes, isBrief);
-        if (time != 0)
-            words << signedShare(*effect.change, isBrief);
-        (isBrief ? text.brief : text.text) = words.isEmpty() ? QObject::tr("±0") : words.join(u' ');
+    const int time = directionOfTime(effect);
+    EffectText text { {}, inkOfDirections(time, time), {} };
+    text.text = time != 0 ? signedShare(*effect.change, false) : QObject::tr("±0");
+    text.brief = time != 0 ? signedShare(*effect.change, true) : text.text;
+    return text;
+}
+
+/// Time and memory, each in its column. `judgesBytes`: memory is what it is for, or what the plan has too little of.
+EffectText amounts(const Effect &effect, const EffectTable &now, bool judgesBytes)
+{
+    const int time = directionOfTime(effect), bytes = directionOfMemory(effect, now);
+    EffectText text = timeText(effect);
+    text.columns.time = text.text;
+    text.columns.briefTime = text.brief;
+    if (bytes != 0) {
+        text.columns.memory = signedBytes(effect.memoryBytes - now.memoryBytes, false);
+        text.columns.briefMemory = signedBytes(effect.memoryBytes - now.memoryBytes, true);
+        text.text += u' ' + text.columns.memory;
+        text.brief += u' ' + text.columns.briefMemory;
     }
+    if (judgesBytes)
+        text.ink = inkOfDirections(std::min(time, bytes), std::max(time, bytes));
+    text.columns.timeInk = time != 0 ? text.ink : Ink::Faint;
+    text.columns.memoryInk = judgesBytes ? text.ink : Ink::Faint;
     return text;
 }
 
 } // namespace
+
+void EffectText::addMark(const QString &mark)
+{
+    for (QString *words : { &text, &brief })
+        if (!words->isEmpty())
+            *words += u' ' + mark;
+    columns.mark += mark;
+}
 
 int directionOfTime(const Effect &effect)
 {
@@ -93,7 +116,7 @@ EffectText effectText(const Effect &effect)
         return why;
     if (!effect.change)
         return { formatSeconds(*effect.iterationTime), Ink::Muted };
-    return amounts(effect, {}, false);
+    return timeText(effect);
 }
 
 EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus focus)
@@ -108,10 +131,8 @@ EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus 
         return focus == EffectFocus::Utilization ? utilizationText(effect, now.utilization)
                                                  : amounts(effect, now, focus == EffectFocus::Memory);
     EffectText text = amounts(effect, now, true);
-    const QString mark = effect.fits ? QStringLiteral(" ✓") : QStringLiteral(" ✕");
-    text.text += mark;
-    text.brief += mark;
-    text.ink = effect.fits ? Ink::Good : Ink::Muted;
+    text.addMark(effect.fits ? QStringLiteral("✓") : QStringLiteral("✕"));
+    text.ink = text.columns.timeInk = text.columns.memoryInk = effect.fits ? Ink::Good : Ink::Muted;
     return text;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An effect in two or three words and the ink to write them in: "−2.1 %", "−12.3 GB +4.5 %", "84 GB, does not fit".
+// An effect in two or three words and the ink to write them in: "−2.1 %", "+4.5 % −12.3 GB", "84 GB, does not fit".
 // Green is what is better and no worse, red what is worse and no better, or leads from fitting to not fitting. Pure
 // functions.
 
@@ -9,6 +9,15 @@
 
 namespace trainyard {
 
+/// The figures of an effect by column; all empty where words alone tell it.
+struct EffectColumns {
+    QString time, memory, mark;
+    /// with two digits
+    QString briefTime, briefMemory;
+    Ink timeInk = Ink::Muted, memoryInk = Ink::Faint;
+    bool operator==(const EffectColumns &) const = default;
+};
+
 struct EffectText {
     QString text;
     Ink ink = Ink::Muted;
@@ -16,6 +25,11 @@ struct EffectText {
     QString brief = {};
     /// it cannot be had
     bool isRefusal = false;
+    /// of a switch
+    EffectColumns columns = {};
+    [[nodiscard]] bool hasColumns() const { return !columns.time.isEmpty() || !columns.memory.isEmpty(); }
+    /// "≠" and its like, at the end of the words and in their column
+    void addMark(const QString &mark);
     bool operator==(const EffectText &) const = default;
 };
 
@@ -24,8 +38,9 @@ enum class EffectFocus { Time, Memory, Utilization };
 
 /// Of a part that is bettered: the iteration alone, or what the fullest GPU would hold where that is too much.
 [[nodiscard]] EffectText effectText(const Effect &effect);
-/// Of a switch, against the plan of the table. Bytes are told where the switch is about memory, and everywhere as long
-/// as the plan does not fit: then "✓" marks what makes it fit, "✕" what does not. "no effect" where every number stays.
+/// Of a switch, against the plan of the table: time and memory, each in its column. What the switch is for is judged
+/// (its ink); where the plan does not fit that is memory everywhere, "✓" marks what makes it fit, "✕" what does not. "no
+/// effect" where every number stays.
 [[nodiscard]] EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus focus);
 /// Of a switch that has no other value to choose: "measured" where the plan brings stage times of its own; else empty.
 [[nodiscard]] EffectText blockedText(const std::vector<Alternative> &alternatives);

@@ -2,6 +2,7 @@
 #include "views/panels/file_row.h"
 
 #include "models/text/foreign_text.h"
+#include "views/panels/effect_columns.h"
 #include "views/panels/strategy_entries.h"
 #include "views/parts/text_line.h"
 #include "views/theme/theme.h"
@@ -29,7 +30,7 @@ FileRow::FileRow(const QString &name, const QString &explanation, const QString 
     layout->setSpacing(Theme::kGap);
     layout->addWidget(label, kNameShare);
     layout->addWidget(m_button, kControlShare);
-    layout->addStretch(kEffectShare);
+    layout->addWidget(new EffectLine(this), kEffectShare); // nothing stands there, as wide as in the rows around it
     setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9); // as the rows around it
     for (QWidget *w : { static_cast<QWidget *>(label), static_cast<QWidget *>(m_button) })
         w->setSizePolicy(QSizePolicy::Ignored, w->sizePolicy().verticalPolicy());

@@ -46,14 +46,21 @@ void NumberCard::setNumber(const QString &value, Ink ink, const QString &detail)
     update();
 }
 
-void NumberCard::setDifference(const QString &text, Ink ink)
+void NumberCard::setDifference(const QString &text, Ink ink, const QString &against, bool isNamed)
 {
-    if (text == m_difference && ink == m_differenceInk)
+    if (text == m_difference && ink == m_differenceInk && against == m_against && isNamed == m_isNamed)
         return;
     m_difference = text;
+    m_against = against;
+    m_isNamed = isNamed;
     m_differenceInk = ink;
     describe();
     update();
+}
+
+QString NumberCard::againstText() const
+{
+    return m_isNamed && !m_difference.isEmpty() ? tr("vs %1").arg(m_against) : QString();
 }
 
 void NumberCard::setStale(bool stale)
@@ -90,10 +97,12 @@ void NumberCard::describe()
     QString tip = QStringLiteral("<b>%1</b><br>%2").arg(m_name.toHtmlEscaped(), m_definition.toHtmlEscaped());
     if (!m_detail.isEmpty())
         tip += QStringLiteral("<br><br>%1").arg(m_detail.toHtmlEscaped());
+    if (!m_difference.isEmpty())
+        tip += QStringLiteral("<br><br>%1").arg(tr("%1 against %2.").arg(m_difference, m_against).toHtmlEscaped());
     setToolTip(tip);
     setAccessibleName(m_difference.isEmpty()
             ? tr("%1: %2").arg(m_name, m_value)
-            : tr("%1: %2, %3 against the baseline").arg(m_name, m_value, m_difference));
+            : tr("%1: %2, %3 against %4").arg(m_name, m_value, m_difference, m_against));
     setAccessibleDescription(m_definition);
 }
 
@@ -129,6 +138,13 @@ void NumberCard::paintEvent(QPaintEvent *)
     painter.setFont(valueFont);
     painter.setPen(inkColor(m_ink));
     painter.drawText(inner.left(), baseline, large.elidedText(m_value, Qt::ElideRight, inner.width()));
+    const QString against = againstText();
+    const int room = inner.width() - large.horizontalAdvance(m_value) - Theme::kGap;
+    if (small.horizontalAdvance(against) > room)
+        return;
+    painter.setFont(font());
+    painter.setPen(theme().textFaint);
+    painter.drawText(inner.right() + 1 - small.horizontalAdvance(against), baseline, against);
 }
 
 } // namespace trainyard

@@ -19,14 +19,15 @@ public:
 
     /// An empty value shows a dash. `detail` is a line added to the tooltip.
     void setNumber(const QString &value, Ink ink, const QString &detail);
-    void setDifference(const QString &text, Ink ink);
+    /// `against`: what the difference is to, "your plan", for the tooltip; beside the value too where `isNamed`.
+    void setDifference(const QString &text, Ink ink, const QString &against, bool isNamed);
     void setStale(bool stale);
-    /// Whether the value leaves room for the difference on its own line; the strip asks all cards and treats them
-    /// alike.
 
     [[nodiscard]] const QString &name() const { return m_name; }
     [[nodiscard]] const QString &value() const { return m_value; }
     [[nodiscard]] const QString &difference() const { return m_difference; }
+    /// "vs your plan"; empty where it does not stand beside the value
+    [[nodiscard]] QString againstText() const;
     [[nodiscard]] Ink differenceInk() const { return m_differenceInk; }
 
     [[nodiscard]] QSize sizeHint() const override;
@@ -40,9 +41,9 @@ private:
     void copy();
     void describe();
 
-    QString m_name, m_shortName, m_definition, m_detail, m_value, m_difference;
+    QString m_name, m_shortName, m_definition, m_detail, m_value, m_difference, m_against;
     Ink m_ink = Ink::Text, m_differenceInk = Ink::Muted;
-    bool m_stale = false;
+    bool m_stale = false, m_isNamed = false;
     /// reached by the keyboard
     bool m_showsFocus = false;
 };

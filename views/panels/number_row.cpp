@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/number_row.h"
 
+#include "views/panels/effect_columns.h"
 #include "views/panels/undo_keys.h"
 #include "views/parts/text_line.h"
 #include "views/theme/theme.h"
@@ -128,7 +129,7 @@ NumberRow::NumberRow(const StrategyEntry &entry, const QString &name, const QStr
     layout->setSpacing(Theme::kGap);
     layout->addWidget(label, kNameShare);
     layout->addWidget(m_box, kControlShare);
-    layout->addStretch(kEffectShare);
+    layout->addWidget(new EffectLine(this), kEffectShare); // nothing stands there, as wide as in the rows around it
     setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9); // as the rows around it
     for (QWidget *w : { static_cast<QWidget *>(label), static_cast<QWidget *>(m_box) })
         w->setSizePolicy(QSizePolicy::Ignored, w->sizePolicy().verticalPolicy());

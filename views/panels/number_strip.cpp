@@ -262,9 +262,12 @@ void NumberStrip::setEvaluation(EvaluationPtr evaluation)
     refresh();
 }
 
-void NumberStrip::setBaseline(EvaluationPtr baseline)
+void NumberStrip::setBaseline(EvaluationPtr baseline, const QString &against)
 {
-    if (std::exchange(m_baseline, baseline) != baseline)
+    const bool isSame = m_baseline == baseline && m_against == against;
+    m_baseline = std::move(baseline);
+    m_against = against;
+    if (!isSame)
         refresh();
 }
 
@@ -299,7 +302,9 @@ void NumberStrip::refresh()
         QString difference = now && before ? kind.difference(*before, *now) : QString();
         if (std::ranges::none_of(difference, [](QChar c) { return c >= u'1' && c <= u'9'; }))
             difference.clear(); // rounds to nothing
-        m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOfDifference(kind, *before, *now));
+        m_cards[i]->setDifference(
+            difference, difference.isEmpty() ? Ink::Muted : inkOfDifference(kind, *before, *now), m_against,
+            i == 0 || i == kFirstOfJobs);
     }
     showWhatApplies();
 }

@@ -21,8 +21,8 @@ public:
 
     /// null: every card shows a dash
     void setEvaluation(EvaluationPtr evaluation);
-    /// null: no differences
-    void setBaseline(EvaluationPtr baseline);
+    /// null: no differences. `against` says what it is: "your plan".
+    void setBaseline(EvaluationPtr baseline, const QString &against);
     /// numbers are of an older plan: dimmed
     void setStale(bool stale);
     [[nodiscard]] const std::vector<NumberCard *> &cards() const { return m_cards; }
@@ -42,6 +42,7 @@ private:
 
     bool m_isOfJobs = false;
     EvaluationPtr m_evaluation, m_baseline;
+    QString m_against;
     std::vector<NumberCard *> m_cards;
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/strategy_panel.h"
 
+#include "core/evaluation/advice/offered_rate.h"
 #include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/degrees.h"
 #include "models/text/foreign_text.h"
+#include "models/text/format.h"
+#include "views/panels/effect_columns.h"
 #include "views/panels/expert_text.h"
 #include "views/panels/file_row.h"
 #include "views/panels/fill_text.h"
@@ -17,6 +20,7 @@
 #include "views/theme/theme.h"
 
 #include <QApplication>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -28,6 +32,9 @@
 namespace trainyard {
 
 namespace {
+
+/// A rate above this share of what would be offered is not worth an offer.
+constexpr double kLeastOffer = 0.75;
 
 /// What "auto" came to, behind the control's value.
 QString reached(const std::string &group, const Plan &plan, const Evaluation *evaluation)
@@ -104,10 +111,10 @@ void StrategyPanel::addRows()
     for (const StrategyEntry &entry : strategyEntries()) {
         if (entry.section) {
             const bool isFirst = m_sections.empty() || entry.row == &rowOf(&Plan::jobScheduler); // alone with jobs
-            const QString note = isFirst             ? tr("effect if switched")
-                : entry.focus == EffectFocus::Memory ? tr("≠ affects convergence")
-                                                     : QString();
-            m_sections.push_back({ new SectionTitle(tr(entry.section), note, content), {} });
+            const QString note = entry.focus == EffectFocus::Memory ? tr("≠ affects convergence") : QString();
+            m_sections.push_back({ isFirst ? new EffectHeading(tr(entry.section), note, content)
+                                           : new SectionTitle(tr(entry.section), note, content),
+                {} });
             rows->addWidget(m_sections.back().title);
         }
         if (entry.isAdvanced && !m_sections.back().more)
@@ -120,7 +127,7 @@ void StrategyPanel::addRows()
         m_pins.push_back({ entry.row->path, pin });
         m_sections.back().rows.push_back({ &entry, row });
         if (entry.row == &rowOf(&BubbleFill::enabled))
-            rows->addWidget(m_served = factsLine("fillFacts", content));
+            addServed(*rows, content);
         else if (entry.row == &rowOf(&MemoryStrategy::activationOffload))
             rows->addWidget(m_offloaded = factsLine("offloadFacts", content));
         else if (entry.row == &rowOf(&MoeStrategy::pipelineBackward))
@@ -130,6 +137,35 @@ void StrategyPanel::addRows()
     area->setWidget(content);
     m_anchor = new ScrollAnchor(area);
     static_cast<QVBoxLayout *>(layout())->addWidget(area, 1);
+}
+
+/// What is served, and an offer of more where bubbles have room for it.
+void StrategyPanel::addServed(QVBoxLayout &rows, QWidget *parent)
+{
+    rows.addWidget(m_served = factsLine("fillFacts", parent));
+    rows.addWidget(m_room = new QPushButton(parent), 0, Qt::AlignLeft);
+    m_room->setFont(uiFont(-1));
+    m_room->hide();
+    connect(m_room, &QPushButton::clicked, this, [this] {
+        if (m_offered)
+            Q_EMIT editCommitted(m_offered, {});
+    });
+}
+
+void StrategyPanel::showRoom(const Evaluation *evaluation)
+{
+    const bool isOwn = m_plan == m_shownPlan; // what is only tried is not edited on
+    m_offered = evaluation && isOwn && m_plan->bubbleFill.enabled ? withOfferedRate(*evaluation) : nullptr;
+    const double now = m_plan->bubbleFill.requestsPerSecond;
+    if (m_offered && now > kLeastOffer * m_offered->bubbleFill.requestsPerSecond)
+        m_offered = nullptr;
+    m_room->setVisible(m_offered != nullptr);
+    if (!m_offered)
+        return;
+    m_room->setText(tr("Room for %1 requests/s: offer %2")
+                        .arg(formatCount(*evaluation->metrics.bubbleFill->saturationRequestsPerSecond),
+                            formatCount(m_offered->bubbleFill.requestsPerSecond)));
+    m_room->setToolTip(tr("Bubbles take no more than that; near it prompts wait long for their first token."));
 }
 
 QToolButton *StrategyPanel::makeFold(QWidget *parent)
@@ -281,6 +317,7 @@ void StrategyPanel::rebuild()
     m_trace->setFile(QString::fromStdString(plan.bubbleFill.trace));
     const bool isOfThis = evaluation && evaluation->plan == m_shownPlan;
     showFacts(*m_served, plan.bubbleFill.enabled, isOfThis, isOfThis ? fillFacts(evaluation->metrics) : QStringList());
+    showRoom(isOfThis ? evaluation : nullptr);
     showFacts(*m_offloaded, activationsLeaveTo(plan.memory) != ActivationOffload::None, isOfThis,
         isOfThis ? offloadFacts(evaluation->metrics) : QStringList());
     const bool isSpread = plan.parallelism.expert * plan.parallelism.expertTensor > 1;

@@ -15,8 +15,10 @@
 #include <tuple>
 #include <vector>
 
+class QPushButton;
 class QScrollArea;
 class QToolButton;
+class QVBoxLayout;
 
 namespace trainyard {
 
@@ -66,6 +68,7 @@ private:
         QToolButton *more = nullptr;
     };
     void addRows();
+    void addServed(QVBoxLayout &rows, QWidget *parent);
     [[nodiscard]] QToolButton *makeFold(QWidget *parent);
     [[nodiscard]] QWidget *makeRow(const StrategyEntry &entry, QWidget *parent);
     void setNumber(const StrategyEntry &entry, double value, int gesture);
@@ -74,6 +77,8 @@ private:
     void rebuild();
     void showEffects();
     void showWhatApplies();
+    /// of the plan shown, or nullptr
+    void showRoom(const Evaluation *evaluation);
 
     const Catalogue &m_catalogue;
     ScrollAnchor *m_anchor = nullptr;
@@ -97,6 +102,9 @@ private:
     FileRow *m_trace = nullptr;
     /// what comes of a switch that is on
     TextLine *m_served = nullptr, *m_offloaded = nullptr, *m_exchanged = nullptr;
+    /// offers as much prefill as bubbles have room for, and the plan that has it
+    QPushButton *m_room = nullptr;
+    PlanPtr m_offered;
 };
 
 } // namespace trainyard

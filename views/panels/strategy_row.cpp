@@ -3,6 +3,8 @@
 
 #include "core/facts/plan/key_list.h"
 #include "models/plan_step.h"
+#include "models/text/format.h"
+#include "views/panels/effect_columns.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/effect_text.h"
 #include "views/theme/switch_button.h"
@@ -26,11 +28,6 @@ QString text(const std::string &s)
     return QString::fromStdString(s);
 }
 
-QString markOf(bool changesTraining)
-{
-    return changesTraining ? QStringLiteral("≠ ") : QString();
-}
-
 } // namespace
 
 StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent)
@@ -39,7 +36,7 @@ StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const 
     , m_group(QString::fromStdString(entry.group))
     , m_explanation(explanation)
     , m_name(new TextLine(name, Ink::Text, this))
-    , m_effect(new TextLine({}, Ink::Muted, this))
+    , m_effect(new EffectLine(this))
 {
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -60,7 +57,6 @@ StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const 
         cell->addStretch();
     }
     layout->addLayout(cell, kControlShare);
-    m_effect->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     layout->addWidget(m_effect, kEffectShare);
     setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9);
     for (int i = 0; i < layout->count(); ++i)
@@ -104,7 +100,10 @@ Alternative StrategyRow::own(int index) const
 {
     const Alternative &shown = m_alternatives[std::size_t(index)];
     const auto it = std::ranges::find(m_own, shown.id, &Alternative::id);
-    return m_own.empty() ? shown : it == m_own.end() ? Alternative {} : *it;
+    Alternative taken = m_own.empty() ? shown : it == m_own.end() ? Alternative {} : *it;
+    if (const auto offered = m_offered.find(taken.id); taken.plan && offered != m_offered.end())
+        taken.plan = offered->second;
+    return taken;
 }
 
 void StrategyRow::setAlternatives(std::vector<Alternative> alternatives, std::vector<Alternative> own)
@@ -188,12 +187,16 @@ std::optional<StrategyRow::Value> StrategyRow::value(const Alternative &alternat
 void StrategyRow::setEffects(const EffectTable *effects, bool stale)
 {
     m_effect->setDimmed(stale);
+    m_offered.clear();
+    if (effects && !stale)
+        for (const Alternative &a : m_alternatives)
+            if (const auto known = effects->strategies.find(a.id);
+                known != effects->strategies.end() && known->second.offered)
+                m_offered[a.id] = known->second.offered;
     for (int i = 0; m_list && i < int(m_alternatives.size()); ++i) {
         const Alternative &a = m_alternatives[std::size_t(i)];
         if (const auto known = value(a, effects)) {
-            EffectText shown = words(*known, *effects);
-            shown.text.prepend(markOf(known->changesTraining));
-            m_list->setEffect(i, shown, sentence(*known, *effects));
+            m_list->setEffect(i, words(*known, *effects), sentence(*known, *effects));
         } else {
             m_list->setEffect(i, {}, {}); // the reason why it is blocked stays as its tooltip
         }
@@ -211,21 +214,12 @@ void StrategyRow::showEffect(const EffectTable *effects)
     }
     if (!best) {
         const EffectText blocked = blockedText(m_alternatives);
-        m_effect->setText(blocked.text);
-        m_effect->setInk(blocked.ink);
+        m_effect->setEffect({}, blocked);
         m_effect->setToolTip(blocked.text.isEmpty() ? QString() : m_list ? m_list->toolTip() : m_switch->toolTip());
         return;
     }
-    const EffectText shown = words(*best, *effects);
-    QString lead = markOf(best->changesTraining);
-    if (!m_switch)
-        lead += text(best->alternative->label).section(QStringLiteral(" · "), 0, 0)
-            + (shown.isRefusal ? QStringLiteral(": ") : QStringLiteral(" "));
-    const QString brief = shown.brief.isEmpty() ? shown.text : shown.brief;
-    m_effect->setLead(int(lead.trimmed().size()));
-    m_effect->setText(lead + (shown.isRefusal ? brief : shown.text));
-    m_effect->setShortText(lead + brief);
-    m_effect->setInk(shown.ink);
+    m_effect->setEffect(
+        m_switch ? QString() : text(best->alternative->label).section(QStringLiteral(" · "), 0, 0), words(*best, *effects));
     m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->alternative->sentence), sentence(*best, *effects)));
 }
 
@@ -234,8 +228,11 @@ EffectText StrategyRow::words(const Value &value, const EffectTable &effects) co
     EffectText shown = effectText(*value.effect, effects, m_entry.focus);
     if (value.pinned)
         shown.text = tr("not with Data %1").arg(value.pinned->replicas);
-    if (shown.ink == Ink::Good && (value.changesTraining || value.isBound))
-        shown.ink = Ink::Muted;
+    if (value.changesTraining || value.isBound)
+        for (Ink *ink : { &shown.ink, &shown.columns.timeInk, &shown.columns.memoryInk })
+            *ink = *ink == Ink::Good ? Ink::Muted : *ink;
+    if (value.changesTraining)
+        shown.addMark(QStringLiteral("≠"));
     return shown;
 }
 
@@ -250,6 +247,10 @@ QString StrategyRow::sentence(const Value &value, const EffectTable &effects) co
                          .arg(value.pinned->mostReplicas);
     if (m_entry.focus == EffectFocus::Utilization)
         sentences << utilizationSentence(*value.effect, effects.utilization);
+    if (value.effect->offered && value.effect->room)
+        sentences << tr("Room for %1 requests/s; it begins with %2.")
+                         .arg(formatCount(*value.effect->room),
+                             formatCount(value.effect->offered->bubbleFill.requestsPerSecond));
     sentences << effectSentence(*value.effect, effects.iterationTime);
     if (value.changesTraining)
         sentences << tr("≠ It affects convergence.");

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One strategy: name, control (a list, one that any number can be typed into, or a switch where there are two values
-// "off" and "on"), and at the right the effect of the best other value. The values are the alternatives of one group;
-// one that affects convergence has "≠" before it and is not recommended in green. GUI thread.
+// "off" and "on"), and at the right the effect of the best other value, in columns. The values are the alternatives of
+// one group; one that affects convergence has "≠" behind it and is not recommended in green. GUI thread.
 
 #include "core/evaluation/advice/alternatives.h"
 #include "models/effects.h"
@@ -11,9 +11,12 @@
 
 #include <QWidget>
 
+#include <map>
+
 namespace trainyard {
 
 class EffectCombo;
+class EffectLine;
 class TextLine;
 class SwitchButton;
 
@@ -33,7 +36,7 @@ public:
     [[nodiscard]] const std::vector<Alternative> &alternatives() const { return m_alternatives; }
     [[nodiscard]] EffectCombo *list() const { return m_list; } // nullptr for a switch
     [[nodiscard]] SwitchButton *toggle() const { return m_switch; } // nullptr for a list
-    [[nodiscard]] TextLine *effectLine() const { return m_effect; }
+    [[nodiscard]] EffectLine *effectLine() const { return m_effect; }
 
 Q_SIGNALS:
     void chosen(trainyard::PlanPtr next, QString text);
@@ -67,7 +70,10 @@ private:
     std::vector<Alternative> m_alternatives;
     /// of the plan that edits start from; empty where that is the one shown
     std::vector<Alternative> m_own;
-    TextLine *m_name, *m_effect;
+    /// by Alternative::id, what choosing writes instead of the alternative's plan
+    std::map<std::string, PlanPtr> m_offered;
+    TextLine *m_name;
+    EffectLine *m_effect;
     EffectCombo *m_list = nullptr;
     SwitchButton *m_switch = nullptr;
     bool m_filling = false;

@@ -45,13 +45,18 @@ QSize SectionTitle::sizeHint() const
     return { fontMetrics().horizontalAdvance(m_title) + 4 * Theme::kGap, fontMetrics().height() + Theme::kGap };
 }
 
+QRect SectionTitle::titleRect() const
+{
+    return rect().adjusted(0, Theme::kGap, 0, 0);
+}
+
 void SectionTitle::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
     painter.setPen(theme().textFaint);
-    const QRect line = rect().adjusted(0, Theme::kGap, 0, 0);
+    const QRect line = titleRect();
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_title);
-    int to = width();
+    int to = width() - m_reserved;
     const int from = fontMetrics().horizontalAdvance(m_title) + Theme::kGap;
     if (!m_note.isEmpty()) {
         painter.setFont(uiFont(-1));

@@ -17,7 +17,7 @@ public:
     TextLine *title, *note;
 };
 
-/// "PARALLELISM ———————— effect if switched"
+/// "EXPERTS ———————— affects convergence"
 class SectionTitle : public QWidget {
     Q_OBJECT
 public:
@@ -26,9 +26,14 @@ public:
 
 protected:
     void paintEvent(QPaintEvent *event) override;
+    /// Pixels at the right that the rule leaves to what a derived class writes there.
+    void setReserved(int pixels) { m_reserved = pixels; }
+    /// Where title and rule stand.
+    [[nodiscard]] QRect titleRect() const;
 
 private:
     QString m_title, m_note;
+    int m_reserved = 0;
 };
 
 /// A vertical layout with the padding that panels share.

@@ -10,6 +10,9 @@ namespace trainyard {
 enum class Ink { Text, Muted, Faint, Good, Bad, Warning, Accent };
 [[nodiscard]] QColor inkColor(Ink ink);
 
+/// Opacity of what is not of the plan that the window shows.
+inline constexpr double kDimmed = 0.45;
+
 class TextLine : public QWidget {
     Q_OBJECT
 public:

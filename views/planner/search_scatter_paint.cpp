@@ -213,7 +213,7 @@ void SearchScatter::paintMarks(QPainter &painter) const
     if (m_best)
         if (const auto at = positionOf(int(*m_best))) {
             paintBestMark(painter, *at);
-            paintName(painter, m_frame.area, *at, m_own == m_best ? tr("best: your plan") : tr("best"));
+            paintName(painter, m_frame.area, *at, m_own == m_best ? tr("best value: your plan") : tr("best value"));
         }
 }
 

@@ -2,22 +2,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tick labels as people read them: one unit along a time axis, percent, GB, whole stages.
 
+#include "core/base/units.h"
 #include "views/plots/qcustomplot_gateway.h"
 
 #include <functional>
 
 namespace trainyard {
 
-/// Seconds on the axis; s, ms or µs on the labels, whichever suits the range, with the decimals that the step needs.
+/// Seconds on the axis, with the ticks and labels of the timeline's ruler above it (views/timeline/time_axis.h).
 class TimeTicker : public QCPAxisTicker {
+public:
+    /// Of `axis`, which outlives it; `largest`: seconds of the whole iteration, by which the unit is chosen.
+    TimeTicker(const QCPAxis &axis, double largest)
+        : m_axis(axis)
+        , m_largest(largest)
+    {
+    }
+
 protected:
     double getTickStep(const QCPRange &range) override;
     QString getTickLabel(double tick, const QLocale &locale, QChar formatChar, int precision) override;
 
 private:
-    double m_factor = 1;
-    int m_decimals = 0;
-    QString m_unit;
+    const QCPAxis &m_axis;
+    double m_largest;
+    Nanoseconds m_step = 0;
 };
 
 /// Labels by a function; a fixed step where one is given.

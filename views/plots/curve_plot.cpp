@@ -163,7 +163,7 @@ void CurvePlot::refresh()
         axis->setVisible(empty.isEmpty());
     if (empty.isEmpty()) {
         if (hasTimeAxis()) {
-            m_plot->xAxis->setTicker(QSharedPointer<TimeTicker>::create());
+            m_plot->xAxis->setTicker(QSharedPointer<TimeTicker>::create(*m_plot->xAxis, seconds()));
             const bool whole = m_to <= m_from;
             m_plot->xAxis->setRange(whole ? 0 : double(m_from) * 1e-9, whole ? seconds() : double(m_to) * 1e-9);
         }

@@ -36,29 +36,29 @@ void DifferenceBars::setOverlay(const RunOverlayPtr &overlay)
     m_most = 0;
     if (overlay) {
         const DifferenceTable &table = overlay->differences;
-        const bool hasReference = table.referenceSeconds > 0;
+        const bool hasReference = table.referenceSeconds > 0 && table.otherJob.empty();
         m_referenceName = overlay->reference ? tr("compared") : tr("plan");
         m_measuredName = tr("run");
-        const auto add = [&](const QString &name, const DifferenceRow &row, const QColor &color,
+        const auto add = [&](const QString &name, const DifferenceRow &row, bool isSum, const QColor &color,
                              const QString &meaning) {
             const QString none = QStringLiteral("–");
-            const bool isTold = hasReference && row.isReferenceTold, isBoth = isTold && row.isMeasuredTold;
+            const bool isTold = hasReference && row.isReferenceTold;
+            const bool isBoth = hasReference && (isSum || isComparable(row, table)); // what is not told is no gain
             m_lines.push_back({ name, isTold ? secondsText(row.reference) : none,
                 row.isMeasuredTold ? secondsText(row.measured) : none,
-                isBoth || (hasReference && row.difference() != 0) ? signedSeconds(row.difference()) : none,
-                hasReference ? row.difference() : 0, color, meaning });
+                isBoth ? signedSeconds(row.difference()) : none, isBoth ? row.difference() : 0, color, meaning });
         };
         for (const DifferenceRow &row : table.rows) {
             const bool isNothing = row.reference == 0 && row.measured == 0;
             if (row.kind == DifferenceKind::Untold && isNothing)
                 continue;
-            add(QString::fromLatin1(nameOf(row.kind)), row, colorOf(row.kind), meaningOf(row.kind));
+            add(QString::fromLatin1(nameOf(row.kind)), row, false, colorOf(row.kind), meaningOf(row.kind));
             m_most = std::max(m_most, std::abs(m_lines.back().seconds));
         }
         DifferenceRow sum;
         sum.reference = table.referenceSeconds;
         sum.measured = table.measuredSeconds;
-        add(tr("Step"), sum, {}, tr("What stands above, added up."));
+        add(tr("Step"), sum, true, {}, tr("What stands above, added up."));
     }
     QStringList words;
     for (const Line &line : m_lines)
@@ -92,19 +92,20 @@ QSize DifferenceBars::minimumSizeHint() const
 void DifferenceBars::paintStack(QPainter &painter, int top, const QString &name, bool isMeasured) const
 {
     const DifferenceTable &table = m_overlay->differences;
-    const double most = std::max(table.referenceSeconds, table.measuredSeconds);
+    const double reference = table.otherJob.empty() ? table.referenceSeconds : 0;
+    const double most = std::max(reference, table.measuredSeconds);
     const int left = int(width() * kNamePart), value = int(width() * kValuePart);
     const double room = width() - left - value;
     painter.setPen(theme().textMuted);
     painter.drawText(QRect(0, top, left - 6, kStack), Qt::AlignLeft | Qt::AlignVCenter, name);
-    const double all = isMeasured ? table.measuredSeconds : table.referenceSeconds;
+    const double all = isMeasured ? table.measuredSeconds : reference;
     painter.setPen(theme().text);
     painter.drawText(QRect(width() - value, top, value, kStack), Qt::AlignRight | Qt::AlignVCenter,
         all > 0 ? secondsText(all) : QStringLiteral("–"));
     double x = left;
     for (const DifferenceRow &row : table.rows) {
         const double part = isMeasured ? row.measured : row.reference;
-        if (!(most > 0) || part < kLeastBarShare * most)
+        if (!(all > 0) || part < kLeastBarShare * most)
             continue;
         const QRectF box(x, top, std::max(1.0, part / most * room - 1), kStack);
         painter.fillRect(box, colorOf(row.kind));

@@ -62,6 +62,9 @@ void PlanOfRunCard::refresh()
     if (!found.plan)
         m_summary->setText(found.errors.isEmpty() ? tr("No file of the run tells how it was started, or on what.")
                                                   : tr("The run's files do not make a plan."));
+    else if (found.isModelAssumed)
+        m_summary->setText(tr("The run trained %1: there is no telling whether it is of the plan in the window.")
+                               .arg(found.summary));
     else if (found.isOther)
         m_summary->setText(tr("The run trained %1. The plan in the window is another one.").arg(found.summary));
     else

@@ -47,7 +47,7 @@ QString whereFrom(const DifferenceTable &table)
     QStringList parts;
     for (const DifferenceRow &row : rows)
         if (parts.size() < 3 && std::abs(row.difference()) > kLeastTold * std::max(table.measuredSeconds, 1e-9)
-            && row.kind != DifferenceKind::Untold && (isNone || (row.difference() > 0) == (whole > 0)))
+            && isComparable(row, table) && (isNone || (row.difference() > 0) == (whole > 0)))
             parts << QStringLiteral("%1 %2").arg(inSentence(row.kind), signedSeconds(row.difference()));
     return parts.isEmpty() ? QString() : QStringLiteral(": ") + parts.join(QStringLiteral(", "));
 }
@@ -96,12 +96,23 @@ QString signedSeconds(double seconds)
     return seconds > 0 ? QStringLiteral("+") + secondsText(seconds) : secondsText(seconds);
 }
 
+bool isComparable(const DifferenceRow &row, const DifferenceTable &table)
+{
+    constexpr double kHardlyAny = 0.01; // of the step
+    const double untold = table.rows[std::size_t(DifferenceKind::Untold)].measured;
+    return row.isReferenceTold && row.isMeasuredTold && row.kind != DifferenceKind::Untold
+        && (row.difference() >= 0 || untold <= kHardlyAny * table.measuredSeconds);
+}
+
 QString resultSentence(const RunOverlay &overlay)
 {
     const DifferenceTable &table = overlay.differences;
     if (!overlay.run || overlay.step < 0)
         return runText("The recording shows no steps.");
     const auto number = QString::number(overlay.run->steps[std::size_t(overlay.step)].number);
+    if (!table.otherJob.empty())
+        return runText("Another job: %1. Step %2 took %3.")
+            .arg(QString::fromStdString(table.otherJob), number, secondsText(table.measuredSeconds));
     if (!(table.referenceSeconds > 0))
         return runText("Step %1 took %2.").arg(number, secondsText(table.measuredSeconds));
     const QString sizes = sizesSentence(overlay); // first: two jobs of different size
@@ -122,6 +133,8 @@ QString shortResult(const RunOverlay &overlay)
     const DifferenceTable &table = overlay.differences;
     if (!overlay.run || overlay.step < 0)
         return runText("no steps");
+    if (!table.otherJob.empty())
+        return runText("%1, another job").arg(secondsText(table.measuredSeconds));
     if (!(table.referenceSeconds > 0))
         return secondsText(table.measuredSeconds);
     return runText("%1, %2 %3%4")
@@ -204,11 +217,11 @@ QString curveValue(const RunCurve &curve, double value)
 QString differenceText(const RunOverlay &overlay, QChar separator)
 {
     const DifferenceTable &table = overlay.differences;
-    const bool hasReference = table.referenceSeconds > 0;
+    const bool hasReference = table.referenceSeconds > 0 && table.otherJob.empty();
     const auto number = [](double value, bool isTold) { return isTold ? QString::number(value, 'g', 9) : QString(); };
-    const auto line = [&](const QString &name, const DifferenceRow &row) {
+    const auto line = [&](const QString &name, const DifferenceRow &row, bool isSum) {
         const bool isReferenceTold = hasReference && row.isReferenceTold;
-        const bool isTold = hasReference && ((row.isReferenceTold && row.isMeasuredTold) || row.difference() != 0);
+        const bool isTold = hasReference && (isSum || isComparable(row, table));
         return QStringList { quoted(name, separator), number(row.reference, isReferenceTold),
             number(row.measured, row.isMeasuredTold), number(row.difference(), isTold) }
                    .join(separator)
@@ -221,11 +234,11 @@ QString differenceText(const RunOverlay &overlay, QChar separator)
                        .join(separator)
         + u'\n';
     for (const DifferenceRow &row : table.rows)
-        text += line(QString::fromLatin1(nameOf(row.kind)), row);
+        text += line(QString::fromLatin1(nameOf(row.kind)), row, false);
     DifferenceRow sum;
     sum.reference = table.referenceSeconds;
     sum.measured = table.measuredSeconds;
-    return text + line(runText("step"), sum);
+    return text + line(runText("step"), sum, true);
 }
 
 QColor colorOf(DifferenceKind kind)

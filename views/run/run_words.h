@@ -16,6 +16,9 @@ namespace trainyard {
 /// "Step 12 took 1.42 s, 180 ms more (+14.5 %) than the plan's 1.24 s: 120 ms of exposed communication, …".
 [[nodiscard]] QString resultSentence(const RunOverlay &overlay);
 /// "The run has 8 ranks, the plan 1,024. " Empty where both have as many, or one does not tell.
+/// Whether the difference of a row is known. What one side does not tell apart is none, and less of a kind is no gain
+/// where the rest of it may be in what the run does not tell apart.
+[[nodiscard]] bool isComparable(const DifferenceRow &row, const DifferenceTable &table);
 [[nodiscard]] QString sizesSentence(const RunOverlay &overlay);
 /// "step 12, typical", "step 1, a warm-up: no median counts it".
 [[nodiscard]] QString stepSentence(const Run &run, const RunStep &step);

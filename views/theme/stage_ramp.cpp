@@ -9,13 +9,14 @@ namespace trainyard {
 
 namespace {
 
-/// CIE L*a*b* (D65). The supports were searched for the widest distance to all colours of kinds of work.
+/// CIE L*a*b* (D65). Hues that say neither good nor bad, of little chroma; the supports were searched among these for
+/// the widest distance to all colours of kinds of work.
 struct Lab {
     double l, a, b;
 };
 using Ramp = std::array<Lab, 4>;
-constexpr Ramp kOnLight { { { 24, 35, 8 }, { 40, 14, 25 }, { 58, -20, 24 }, { 78, -46, 60 } } };
-constexpr Ramp kOnDark { { { 36, 36, 8 }, { 54, 10, 16 }, { 70, -27, 34 }, { 90, -37, 48 } } };
+constexpr Ramp kOnLight { { { 22, 5, -26 }, { 39, 19, -3 }, { 57, 11, 19 }, { 79, -4, 29 } } };
+constexpr Ramp kOnDark { { { 42, 20, -3 }, { 58, 13, 15 }, { 78, 2, 24 }, { 91, 0, -10 } } };
 
 double cubed(double t)
 {

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Colours of pipeline stages, first to last: from wine over umber and olive to leaf green, a band of colours that no
-// kind of work wears. Lightness rises evenly, so that the order reads for every eye and in grey print. Pure.
+// Colours of pipeline stages, first to last: from night blue and plum over clay to sand, muted hues that no kind of work
+// wears and that say neither good nor bad. Lightness rises evenly, so that the order reads for every eye and in grey
+// print. Pure.
 
 #include <QColor>
 

@@ -25,8 +25,6 @@ constexpr int kTick = 3; // width of the stage's colour
 constexpr int kLine = 11; // pixels between labels that do not touch
 constexpr int kHalfLine = 7;
 constexpr int kLeastNamedLane = 5; // pixels of a measured lane that is named
-constexpr double kTickDistance = 76;
-constexpr int kTickMargin = 4;
 
 /// Width of the labels beside the names.
 int labelWidth()
@@ -99,7 +97,7 @@ Nanoseconds rulerStep(const TimelineState &state, const ChartGeometry &geometry)
 QRectF tickLabelRect(const TimelineState &state, const ChartGeometry &geometry, Nanoseconds tick, Nanoseconds step)
 {
     const int width = QFontMetrics(rowFont()).horizontalAdvance(tickLabel(tick, step, state.whole.end)) + 2;
-    return { std::floor(geometry.x(state, tick)) + kTickMargin, double(geometry.ruler.top() + 1), double(width),
+    return { std::round(geometry.x(state, tick) - width / 2.0), double(geometry.ruler.top() + 1), double(width),
         double(geometry.ruler.height() - 5) };
 }
 
@@ -226,7 +224,7 @@ void ChartPainter::paintRuler(QPainter &painter, const TimelineState &state, con
         const QRectF label = tickLabelRect(state, geometry, t, step);
         painter.fillRect(QRect(int(geometry.x(state, t)), geometry.ruler.bottom() - 5, 1, 5), theme().border);
         if (label.right() <= right)
-            painter.drawText(label, Qt::AlignLeft | Qt::AlignVCenter, text);
+            painter.drawText(label, Qt::AlignCenter, text);
     }
 }
 

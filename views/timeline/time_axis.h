@@ -34,6 +34,8 @@ inline constexpr Nanoseconds kShortestRange = 10'000;
 /// The same fraction of `newWhole` that `range` is of `oldWhole`: what stays in view when new numbers arrive.
 [[nodiscard]] TimeInterval carriedOver(TimeInterval range, TimeInterval oldWhole, TimeInterval newWhole);
 
+/// Ticks of the ruler, and of the curves below it, are at least as many pixels apart.
+inline constexpr double kTickDistance = 76;
 /// Distance of ruler ticks: 1, 2 or 5 times a power of ten nanoseconds, at least `minimumPixels` apart.
 [[nodiscard]] Nanoseconds tickStep(TimeInterval range, double width, double minimumPixels);
 /// Multiples of `step` inside `range`.

@@ -9,7 +9,10 @@
 #include "views/timeline/span_card.h"
 #include "views/timeline/timeline_view.h"
 
+#include <QDataStream>
+#include <QIODevice>
 #include <QKeyEvent>
+#include <QSet>
 
 #include <algorithm>
 #include <cmath>
@@ -198,6 +201,26 @@ void TimelineView::togglePinOf(const QString &key)
 {
     if (!m_options.pinned.remove(key))
         m_options.pinned.insert(key);
+    relayout();
+}
+
+QByteArray TimelineView::rowsState() const
+{
+    QByteArray state;
+    QDataStream out(&state, QIODevice::WriteOnly);
+    out << m_options.pinned << m_options.folded;
+    return state;
+}
+
+void TimelineView::restoreRows(const QByteArray &state)
+{
+    QSet<QString> pinned, folded;
+    QDataStream in(state);
+    in >> pinned >> folded;
+    if (state.isEmpty() || in.status() != QDataStream::Ok)
+        return;
+    m_options.pinned = std::move(pinned);
+    m_options.folded = std::move(folded);
     relayout();
 }
 

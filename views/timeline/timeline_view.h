@@ -79,6 +79,9 @@ public:
     [[nodiscard]] Minimap *minimap() const { return m_minimap; }
     /// Where the bars are, in this widget: plots below align their time axes with it.
     [[nodiscard]] QRect trackArea() const;
+    /// Which rows are pinned to the top and which datacenters folded, for the next start.
+    [[nodiscard]] QByteArray rowsState() const;
+    void restoreRows(const QByteArray &state);
 
 public slots:
     void fit();

@@ -298,6 +298,7 @@ void MainWindow::restorePlaces()
     restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
     keepWithin(screen()->availableGeometry());
     m_workbench->restoreLayout(settings.value(QStringLiteral("window/layout")).toByteArray());
+    m_workbench->timeline->restoreRows(settings.value(QStringLiteral("window/rows")).toByteArray());
 }
 
 void MainWindow::askBeforeClosing()
@@ -329,6 +330,7 @@ void MainWindow::closeEvent(QCloseEvent *event)
     QSettings settings;
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("window/layout"), m_workbench->layoutState());
+    settings.setValue(QStringLiteral("window/rows"), m_workbench->timeline->rowsState());
     QMainWindow::closeEvent(event);
 }
 

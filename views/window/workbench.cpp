@@ -291,7 +291,12 @@ void Workbench::showBaseline()
     // plan.
     const EvaluationPtr &pinned = m_models.bridge.baseline();
     const bool isPinned = pinned && !m_models.bridge.isBaselineOpening();
-    strip->setBaseline(isPinned || !m_models.document.isPreviewing() ? pinned : m_models.bridge.settled());
+    if (isPinned)
+        strip->setBaseline(pinned, tr("baseline"));
+    else if (m_models.document.isPreviewing())
+        strip->setBaseline(m_models.bridge.settled(), tr("your plan"));
+    else
+        strip->setBaseline(pinned, tr("opened plan"));
 }
 
 void Workbench::reveal(QWidget *panel)

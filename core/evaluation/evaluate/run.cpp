@@ -321,7 +321,7 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
             context.fixes->addFixes(evaluation, nullptr, context);
         return unlessStopped(std::move(evaluation), context.stop);
     }
-    if (workload->source.hasLayers && blockingDoubt(workload->model.doubts)) {
+    if (blockingDoubt(workload->model.doubts)) {
         evaluation.feasibility.isModelled = evaluation.feasibility.isPlaced = false;
         evaluation.problems = doubtProblems(workload->model.doubts);
         evaluation.layout.unplaced = evaluation.problems.front().text;

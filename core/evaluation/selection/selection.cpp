@@ -313,7 +313,7 @@ ExpectedAll<Selection> selectDatacenters(const PlanPtr &plan, const Catalogue &c
     auto workload = resolve(plan, catalogue);
     if (!workload)
         return std::unexpected(std::move(workload.error()));
-    if (auto unranked = whyUnranked(workload->model.doubts); unranked && workload->source.hasLayers)
+    if (auto unranked = whyUnranked(workload->model.doubts))
         return std::unexpected(Errors { *std::move(unranked) });
     return Selecting(std::move(*workload), catalogue, workspace, std::move(stop), options).run();
 }

@@ -237,6 +237,8 @@ ExpectedAll<Requested> resolve(PlanPtr plan, const Catalogue &catalogue)
         : resolveModel(plan->workload, plan->baseDir, catalogue);
     if (model) {
         workload.model = std::move(*model);
+        if (!workload.source.hasLayers) // measured stages stand for the model
+            workload.model.doubts.clear();
         std::ranges::move(doubtsOfSources(*plan), std::back_inserter(workload.model.doubts));
         workload.setPlan(plan);
     } else

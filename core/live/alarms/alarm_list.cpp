@@ -14,7 +14,8 @@ constexpr std::size_t kMostAlarms = 1000;
 
 const char *nameOf(AlarmKind kind)
 {
-    constexpr const char *kNames[] { "Step time", "Waiting", "Slow link", "Straggler", "Silent", "Memory", "Drift" };
+    constexpr const char *kNames[] { "Step time", "Waiting", "Slow link", "Straggler", "Silent", "Memory", "Drift",
+        "Hardware" };
     return kNames[static_cast<std::size_t>(kind)];
 }
 

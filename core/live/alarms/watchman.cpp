@@ -4,6 +4,7 @@
 #include "core/base/median.h"
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/live/alarms/drift_watch.h"
+#include "core/live/alarms/hardware_watch.h"
 #include "core/live/alarms/memory_watch.h"
 #include "core/live/alarms/peer_links.h"
 #include "core/live/alarms/silence_watch.h"
@@ -43,6 +44,7 @@ struct Watchman::Private {
         , places(asked)
         , drift(asked)
         , memory(asked.errors)
+        , hardware(asked)
         , peerLinks(asked.leastSteps)
         , silence(asked.silentSteps)
     {
@@ -112,6 +114,7 @@ struct Watchman::Private {
     StepAlarms places;
     DriftWatch drift;
     MemoryWatch memory;
+    HardwareWatch hardware;
     PeerLinks peerLinks;
     SilenceWatch silence;
     EvaluationPtr evaluation;
@@ -156,6 +159,7 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
         ? static_cast<double>(overlay.evaluation->metrics.memory->capacity)
         : 0;
     d->memory.look(*run.recording, seen, capacity, say, d->book);
+    d->hardware.look(*run.recording, say, d->book);
     for (std::size_t i = std::min(before, d->figures.size()); i < d->figures.size(); ++i)
         d->figures[i].peakBytes = d->memory.peakOf(d->figures[i].number);
     if (d->figures.size() > kMostFigures)

@@ -26,7 +26,9 @@ enum class AlarmKind : std::uint8_t {
     /// near its GPU's capacity, or growing from step to step
     Memory,
     /// what a calibration taught is off by more than its own error now
-    Drift
+    Drift,
+    /// a GPU that is throttled, hot or tells errors
+    Hardware
 };
 /// "Slow link"
 [[nodiscard]] const char *nameOf(AlarmKind kind);
@@ -68,6 +70,10 @@ struct WatchOptions {
     int leastSteps = 3;
     /// step times without a word
     double silentSteps = 3;
+    /// of the clock of GPUs like it: below, a GPU is slow
+    double leastClock = 0.9;
+    /// °C, of a GPU and of its memory
+    double hottest = 90, hottestMemory = 105;
     /// of times in sentences
     int utcOffsetSeconds = 0;
 };

@@ -164,8 +164,10 @@ ExpectedAll<SearchSpace> makeSpace(const PlanPtr &plan, const Catalogue &catalog
             model = std::move(*resolved);
         else if (scope.hasLayers) // measured times need no model
             errors.push_back(resolved.error());
+        if (!scope.hasLayers)
+            model.doubts.clear();
         std::ranges::move(doubtsOfSources(*plan), std::back_inserter(model.doubts));
-        if (auto unranked = whyUnranked(model.doubts); unranked && scope.hasLayers)
+        if (auto unranked = whyUnranked(model.doubts))
             errors.push_back(*std::move(unranked));
         scope.model = &model;
     }

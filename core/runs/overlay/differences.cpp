@@ -208,8 +208,11 @@ int planStages(const Evaluation &plan)
 DifferenceTable differences(
     const Evaluation *plan, const Run &run, const RunStep &step, const std::vector<RankStep> &shares)
 {
-    return tableOf(plan ? sideOf(*plan) : Side(), sideOf(run, step, shares),
+    DifferenceTable table = tableOf(plan ? sideOf(*plan) : Side(), sideOf(run, step, shares),
         plan ? jobNotes(*plan, *run.recording) : std::vector<std::string>());
+    if (plan && plan->plan)
+        table.otherJob = workDifferences(*plan, *run.recording);
+    return table;
 }
 
 DifferenceTable differences(const Evaluation &plan, const Run &run, const RunStep &step)

@@ -56,6 +56,9 @@ struct DifferenceTable {
     std::string referenceName, measuredName;
     /// where both are of different jobs; what the kinds leave out; a sentence each
     std::vector<std::string> notes;
+    /// What tells that the run is another job than the plan, "sequences per step 64, plan 128": nothing is to be held
+    /// against each other. Empty: nothing tells so.
+    std::string otherJob = {};
     bool operator==(const DifferenceTable &) const = default;
 };
 

@@ -57,18 +57,7 @@ std::vector<std::string> assumedBy(const ImportedPlan &imported, const Plan &pla
 /// A percentage would be of the model that was taken in its place.
 void withoutModel(RunVerdict &verdict, const Run &run)
 {
-    const bool isFirstAlone = run.steps.size() == 1 && run.steps[0].number <= 1 && !run.steps[0].hasSpans();
-    verdict.isInRange = false;
-    verdict.causes.clear();
-    if (verdict.memory) {
-        verdict.memory->causes.clear();
-        verdict.memory->headline = bytesText(verdict.memory->measuredBytes) + " " + nameOf(verdict.memory->level)
-            + " on " + verdict.memory->of;
-    }
-    verdict.headline = verdict.isTimed
-        ? std::string(isFirstAlone ? "The first iteration alone, with warm-up in it, takes " : "A step takes ")
-            + secondsText(verdict.measuredSeconds)
-        : verdict.memory->headline + "; no step is timed";
+    leaveMeasured(verdict, run);
     verdict.headline += ". How much was to be expected is open, since nobody told a model: a config.json or the run's "
                         "arguments beside it, or a plan, would";
 }

@@ -48,9 +48,14 @@ std::string worldNote(const Recording &recording, const RankMap &map, int missin
     return {};
 }
 
+std::string workDifferences(const Evaluation &plan, const Recording &recording)
+{
+    return jobDifferences(reportedJob(recording), jobOf(*plan.plan), "plan");
+}
+
 std::string workNote(const Evaluation &plan, const Recording &recording)
 {
-    const std::string differing = jobDifferences(reportedJob(recording), jobOf(*plan.plan), "plan");
+    const std::string differing = workDifferences(plan, recording);
     return differing.empty() ? std::string() : "The run is another job than the plan: " + differing;
 }
 

@@ -19,7 +19,10 @@ namespace trainyard {
 /// Why the run is surely not one of this plan, a sentence; empty: it may be one. Ranks that tell nothing of the world's
 /// size may be a part of it.
 [[nodiscard]] std::string otherJobNote(const Evaluation &plan, const Recording &recording);
-/// Degrees, batch, sequence length and model alone; empty: nothing differs.
+/// What tells that the run is another job: degrees, batch, sequence length and model, as the run's arguments have them,
+/// "tensor parallelism 4, plan 8; …"; empty: nothing differs.
+[[nodiscard]] std::string workDifferences(const Evaluation &plan, const Recording &recording);
+/// The same as a sentence.
 [[nodiscard]] std::string workNote(const Evaluation &plan, const Recording &recording);
 
 } // namespace trainyard

@@ -163,7 +163,9 @@ RunOverlayPtr overlayRun(
         takeOver(*overlay, *previous);
         return overlay;
     }
-    CurvesMade made = curvesOf({ run.get(), overlay->evaluation.get(), map ? &*map : nullptr });
+    const bool isOther = map && !workDifferences(*evaluation, *run->recording).empty(); // nothing is predicted of it
+    CurvesMade made =
+        curvesOf({ run.get(), isOther ? nullptr : overlay->evaluation.get(), map && !isOther ? &*map : nullptr });
     overlay->curves = std::move(made.curves);
     overlay->curveNotes = std::move(made.notes);
     addNotes(*overlay, overlay->curveNotes);

@@ -273,10 +273,13 @@ private:
                 (i > 0 && lieOver(steps[i - 1], steps[i])) || (i + 1 < steps.size() && lieOver(steps[i], steps[i + 1]));
         for (RunStep &step : steps)
             if (step.overlaps) {
-                double sum = 0;
+                double sum = 0, count = 0;
                 for (const RankWindow &window : step.ranks)
-                    sum += double(window.end - window.start) * 1e-9;
-                step.seconds = sum / double(step.ranks.size());
+                    if (!m_recording.ranks[window.rank].steps.empty()) { // its own, not the others' by time
+                        sum += double(window.end - window.start) * 1e-9;
+                        ++count;
+                    }
+                step.seconds = count > 0 ? sum / count : step.seconds;
                 numbers.push_back(step.number);
             }
         if (!numbers.empty())

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/runs/overlay/job_stages.h"
+#include "core/runs/overlay/plan_notes.h"
 #include "core/runs/overlay/reported_job.h"
 #include "core/runs/overlay/verdict_causes.h"
 #include "core/runs/overlay/verdict_parts.h"
@@ -93,6 +94,16 @@ std::string slowStagesText(const std::vector<StageInRun> &stages)
     return text;
 }
 
+/// Another job comes first, and is compared with nothing.
+void tellOtherJob(RunVerdict &verdict, const RunOverlay &overlay)
+{
+    const std::string differing = workDifferences(*overlay.evaluation, *overlay.run->recording);
+    if (differing.empty())
+        return;
+    leaveMeasured(verdict, *overlay.run);
+    verdict.headline = "Another job: " + differing + ". " + verdict.headline;
+}
+
 RunVerdict ofMemoryAlone(const RunOverlay &overlay, MemoryVerdict memory)
 {
     RunVerdict verdict;
@@ -101,10 +112,30 @@ RunVerdict ofMemoryAlone(const RunOverlay &overlay, MemoryVerdict memory)
     verdict.predictedSeconds = overlay.evaluation->metrics.iterationTime.value_or(0);
     verdict.doubts = doubtsOfUntimed(overlay);
     verdict.memory = std::move(memory);
+    tellOtherJob(verdict, overlay);
     return verdict;
 }
 
 } // namespace
+
+void leaveMeasured(RunVerdict &verdict, const Run &run)
+{
+    verdict.isCompared = false;
+    verdict.isInRange = false;
+    verdict.causes.clear();
+    verdict.parts.clear();
+    verdict.stages.clear();
+    if (verdict.memory) {
+        verdict.memory->causes.clear();
+        verdict.memory->parts.clear();
+        verdict.memory->headline = bytesText(verdict.memory->measuredBytes) + " " + nameOf(verdict.memory->level)
+            + " on " + verdict.memory->of;
+    }
+    verdict.headline = verdict.isTimed
+        ? std::string(isFirstAlone(run) ? "The first iteration alone, with warm-up in it, takes " : "A step takes ")
+            + secondsText(verdict.measuredSeconds)
+        : verdict.memory->headline + "; no step is timed";
+}
 
 Expected<RunVerdict> verdictOf(const RunOverlay &overlay, const Catalogue &catalogue)
 {
@@ -135,6 +166,7 @@ Expected<RunVerdict> verdictOf(const RunOverlay &overlay, const Catalogue &catal
     verdict.doubts = doubtsOf(overlay, taken);
     for (TakenPart &one : taken.parts)
         verdict.parts.push_back(std::move(one.part));
+    tellOtherJob(verdict, overlay);
     return verdict;
 }
 

@@ -28,7 +28,13 @@ struct RunVerdict {
     std::optional<MemoryVerdict> memory;
     /// inside the plan's confidence range
     bool isInRange = false;
+    /// False: the run is another job than the plan, or no source tells its model. Then nothing stands beside what was
+    /// measured: no parts, stages or causes, and the headline says why.
+    bool isCompared = true;
 };
+
+/// Leaves what the run alone tells, "A step takes 1.20 s" or its memory.
+void leaveMeasured(RunVerdict &verdict, const Run &run);
 
 /// Needs overlay.evaluation, and steps or memory.
 [[nodiscard]] Expected<RunVerdict> verdictOf(

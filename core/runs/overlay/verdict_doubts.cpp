@@ -107,18 +107,25 @@ void addInfeasible(const RunOverlay &overlay, std::vector<std::string> &doubts)
         + (why != plan.problems.end() ? why->text : std::string("it is infeasible")));
 }
 
+/// The headline says so, and nothing is compared.
+bool isOtherJob(const RunOverlay &overlay)
+{
+    return !workDifferences(*overlay.evaluation, *overlay.run->recording).empty();
+}
+
 } // namespace
 
 std::vector<std::string> doubtsOf(const RunOverlay &overlay, const TakenApart &taken)
 {
     std::vector<std::string> doubts;
     addInfeasible(overlay, doubts);
-    if (const double ratio = taken.measured / taken.predicted; ratio >= kHardlyIts || ratio * kHardlyIts <= 1)
+    const bool isOther = isOtherJob(overlay);
+    if (const double ratio = taken.measured / taken.predicted;
+        !isOther && (ratio >= kHardlyIts || ratio * kHardlyIts <= 1))
         doubts.push_back("A step that takes " + plainText(ratio)
             + " times as long as predicted is hardly of this plan: another model, batch or machine is behind it");
-    if (std::string note = workNote(*overlay.evaluation, *overlay.run->recording); !note.empty())
-        doubts.push_back(std::move(note));
-    addBatch(overlay, doubts);
+    if (!isOther)
+        addBatch(overlay, doubts);
     addSteps(*overlay.run, doubts);
     addSources(overlay, taken, doubts);
     doubts.insert(doubts.end(), taken.notes.begin(), taken.notes.end());
@@ -126,7 +133,7 @@ std::vector<std::string> doubtsOf(const RunOverlay &overlay, const TakenApart &t
         if (!note.starts_with("The only time of a step")) // which is said above
             doubts.push_back(note);
     const Confidence &confidence = overlay.evaluation->metrics.confidence;
-    if (confidence.iterationLow && confidence.iterationHigh && !confidence.label.empty())
+    if (!isOther && confidence.iterationLow && confidence.iterationHigh && !confidence.label.empty())
         doubts.push_back("The plan's own range is " + secondsText(*confidence.iterationLow) + " to "
             + secondsText(*confidence.iterationHigh) + " (" + confidence.label + ")");
     return doubts;
@@ -136,8 +143,6 @@ std::vector<std::string> doubtsOfUntimed(const RunOverlay &overlay)
 {
     std::vector<std::string> doubts;
     addInfeasible(overlay, doubts);
-    if (std::string note = workNote(*overlay.evaluation, *overlay.run->recording); !note.empty())
-        doubts.push_back(std::move(note));
     doubts.emplace_back(
         "No step was timed: a log with a few iterations (elapsed time per iteration), or a trace of one "
         "step, tells how long they take");

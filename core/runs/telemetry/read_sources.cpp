@@ -50,7 +50,7 @@ std::string unknownFile(std::string_view head)
         Signature { "\xff\xd8\xff", "a picture (JPEG)" }, Signature { "GIF8", "a picture (GIF)" },
         Signature { "%PDF-", "a PDF document" }, Signature { "PK\x03\x04", "a ZIP archive or an office document" },
         Signature { "\x7f\x45LF", "a program or a library (ELF)" },
-        Signature { "SQLite format 3", "an SQLite database" }, Signature { "7z\xbc\xaf", "a 7z archive" },
+        Signature { "7z\xbc\xaf", "a 7z archive" },
         Signature { "\xfd\x37zXZ", "packed by xz" }, Signature { "BZh", "packed by bzip2" },
         Signature { "\x93NUMPY", "an array of NumPy" }, Signature { "OggS", "a sound or video (Ogg)" },
         Signature { "\x89HDF", "an HDF5 file" } };

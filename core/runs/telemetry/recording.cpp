@@ -17,11 +17,12 @@ constexpr std::array kNames { "file that no reader knows", "recording", "PyTorch
     "dump of NCCL's example profiler", "flight recorder dump", "iperf3 result", "fio result", "nvidia-smi query",
     "nvidia-smi dmon table", "metrics exposition", "answer of a Prometheus server", "OTLP message as JSON",
     "OTLP message as protobuf", "Hugging Face config.json", "Megatron arguments", "torchtitan configuration",
-    "Slurm topology", "nvidia-smi topology matrix", "NCCL topology", "NCCL graph", "hwloc topology",
+    "Slurm topology", "topology matrix of nvidia-smi or rocm-smi", "NCCL topology", "NCCL graph", "hwloc topology",
     "ibnetdiscover output", "iblinkinfo output", "SkyPilot catalogue", "plan", "Slurm node list",
     "list of AWS instance types", "nanotron configuration", "DeepSpeed configuration", "Accelerate configuration",
     "LLaMA-Factory configuration", "Axolotl configuration", "NeMo Automodel configuration", "MaxText configuration",
-    "Primus configuration", "log of a trainer", "result of Trainyard's probe" };
+    "Primus configuration", "log of a trainer", "export of Nsight Systems", "file of another profiler",
+    "result of Trainyard's probe" };
 static_assert(kNames.size() == std::size_t(SourceKind::Probe) + 1);
 
 /// Of the parts' moments, what is to be added so that they count from one zero; 0 of those that know no Unix time.

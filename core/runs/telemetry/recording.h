@@ -94,6 +94,10 @@ enum class SourceKind : std::uint8_t {
     PrimusConfig,
     /// of a trainer that prints a line for each step
     StepLog,
+    /// SQLite
+    NsysExport,
+    /// named, and not read
+    OtherProfiler,
     /// of samples/probe
     Probe,
 };

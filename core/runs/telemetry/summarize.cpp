@@ -131,7 +131,8 @@ Rows rowsOf(const Recording &recording, const RankRecording &rank, SummaryRule r
     if (rule == SummaryRule::Exact)
         last.reset();
     // Names of a trace are what HTA goes by
-    const bool goByNames = sourceKindOf(recording, rank) == SourceKind::KinetoTrace;
+    const SourceKind source = sourceKindOf(recording, rank);
+    const bool goByNames = source == SourceKind::KinetoTrace || source == SourceKind::NsysExport;
     std::vector<std::int8_t> classes(recording.names.size(), -1);
     Rows rows;
     for (const RecordedStream &stream : rank.streams) {

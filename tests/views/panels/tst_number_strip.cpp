@@ -69,7 +69,7 @@ private slots:
         fill.waiting = 12;
         fill.served = { { "llama-3-8b", 1000, 60, 200, 500 }, { "mistral-7b", 234, 6, 300, 600 } };
         e.metrics.bubbleFill = fill;
-        strip.setBaseline(handmade::shared(handmade::evaluation())); // 78 %, nothing served
+        strip.setBaseline(handmade::shared(handmade::evaluation()), QStringLiteral("your plan")); // 78 %, nothing served
         strip.setEvaluation(handmade::shared(e));
         QCOMPARE(card(strip, "GPU utilization")->value(), QStringLiteral("45 → 92 %"));
         QCOMPARE(card(strip, "GPU utilization")->difference(), QStringLiteral("+14 pt"));
@@ -107,7 +107,7 @@ private slots:
         e.metrics.jobs = jobs;
         Evaluation before = e;
         before.metrics.jobs->makespan = 100;
-        strip.setBaseline(handmade::shared(before));
+        strip.setBaseline(handmade::shared(before), QStringLiteral("your plan"));
         strip.setEvaluation(handmade::shared(e));
         QStringList shown;
         for (const NumberCard *c : strip.cards())
@@ -146,7 +146,7 @@ private slots:
     void aShorterIterationIsGoodAndLowerThroughputIsBad()
     {
         NumberStrip strip;
-        strip.setBaseline(handmade::shared(handmade::evaluation(12.5)));
+        strip.setBaseline(handmade::shared(handmade::evaluation(12.5)), QStringLiteral("your plan"));
         Evaluation e = handmade::evaluation(10);
         e.metrics.tokensPerSecond = 128.0 * 8192 / 12.5 * 0.9;
         e.metrics.mfu = 0.47;
@@ -163,7 +163,7 @@ private slots:
     void memoryIsNeitherGoodNorBadUntilItOverflows()
     {
         NumberStrip strip;
-        strip.setBaseline(handmade::shared(handmade::evaluation()));
+        strip.setBaseline(handmade::shared(handmade::evaluation()), QStringLiteral("your plan"));
         Evaluation e = handmade::evaluation();
         e.metrics.memory->perStage[0] = handmade::memory(0, 84);
         e.metrics.memory->fits = false;
@@ -177,9 +177,26 @@ private slots:
     {
         NumberStrip strip;
         strip.setEvaluation(handmade::shared(handmade::evaluation()));
-        strip.setBaseline(handmade::shared(handmade::evaluation()));
+        strip.setBaseline(handmade::shared(handmade::evaluation()), QStringLiteral("your plan"));
         for (const NumberCard *c : strip.cards())
             QVERIFY(c->difference().isEmpty());
+    }
+
+    /// One pair of differences, and it is said against what: once beside a number, and in every tooltip.
+    void differencesSayAgainstWhat()
+    {
+        NumberStrip strip;
+        strip.setEvaluation(handmade::shared(handmade::evaluation(10)));
+        strip.setBaseline(handmade::shared(handmade::evaluation(12.5)), QStringLiteral("your plan"));
+        QCOMPARE(card(strip, "Iteration")->againstText(), QStringLiteral("vs your plan"));
+        QVERIFY(card(strip, "Iteration")->toolTip().contains(QStringLiteral("−20.0 % against your plan.")));
+        QVERIFY(card(strip, "Iteration")->accessibleName().endsWith(QStringLiteral("−20.0 % against your plan")));
+        for (const NumberCard *c : strip.cards())
+            QVERIFY(c == card(strip, "Iteration") || c->againstText().isEmpty());
+        strip.setBaseline(handmade::shared(handmade::evaluation(12.5)), QStringLiteral("baseline"));
+        QCOMPARE(card(strip, "Iteration")->againstText(), QStringLiteral("vs baseline"));
+        strip.setBaseline(handmade::shared(handmade::evaluation(10)), QStringLiteral("baseline"));
+        QVERIFY(card(strip, "Iteration")->againstText().isEmpty()); // nothing differs
     }
 
     void aClickCopiesTheValue()

@@ -3,6 +3,7 @@
 // it makes of the plan, and that one step after the other is one to undo.
 #include "strategy_fixture.h"
 #include "tests/support/test_program.h"
+#include "views/panels/effect_columns.h"
 #include "views/panels/file_row.h"
 #include "views/panels/number_row.h"
 #include "views/parts/panel_parts.h"
@@ -13,6 +14,7 @@
 #include <QAction>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -301,10 +303,66 @@ private slots:
         on.utilization = 0.92;
         table->strategies = { { "bubble_fill=true", on } };
         m_panel->setEffects(table);
-        const TextLine *effect = m_panel->row("bubble_fill")->effectLine();
+        const EffectLine *effect = m_panel->row("bubble_fill")->effectLine();
         QCOMPARE(effect->text(), QStringLiteral("+47 pt use"));
         QCOMPARE(effect->ink(), Ink::Good);
         QVERIFY(effect->toolTip().contains("45.0 % → 92.0 %"));
+    }
+
+    /// Bubbles that take 310 a second: 80 % of it is 248, in two digits 240.
+    void roomInBubblesIsOfferedUnderTheSwitch()
+    {
+        Plan filling = handmade::plan();
+        filling.bubbleFill.enabled = true;
+        filling.bubbleFill.requestsPerSecond = 10;
+        start(filling);
+        QPushButton *offer = nullptr;
+        for (QPushButton *button : m_panel->findChildren<QPushButton *>())
+            if (button->parentWidget() == m_panel->row("bubble_fill")->parentWidget())
+                offer = button;
+        QVERIFY(offer && !offer->isVisibleTo(m_panel.get())); // not evaluated yet
+        const auto evaluated = [&] {
+            Evaluation e = handmade::evaluation();
+            e.plan = m_document->plan();
+            BubbleFillMetrics fill;
+            fill.accepted = 40;
+            fill.saturationRequestsPerSecond = 310;
+            e.metrics.bubbleFill = fill;
+            m_panel->setShown(test::told(m_document->plan(), handmade::shared(e)));
+        };
+        evaluated();
+        QVERIFY(offer->isVisibleTo(m_panel.get()));
+        QCOMPARE(offer->text(), QStringLiteral("Room for 310 requests/s: offer 240"));
+        QTest::mouseClick(offer, Qt::LeftButton);
+        QCOMPARE(plan().bubbleFill.requestsPerSecond, 240.0);
+        evaluated();
+        QVERIFY(!offer->isVisibleTo(m_panel.get())); // it is taken
+        m_document->undoStack().undo();
+        QCOMPARE(plan().bubbleFill.requestsPerSecond, 10.0);
+    }
+
+    /// What the effect is of is what a click writes; without an effect, the alternative's own plan.
+    void switchingPrefillOnWritesTheRateThatTheEffectIsOf()
+    {
+        auto table = std::make_shared<EffectTable>();
+        table->plan = m_document->plan();
+        table->iterationTime = 10;
+        table->utilization = 0.45;
+        Plan offered = plan();
+        offered.bubbleFill.enabled = true;
+        offered.bubbleFill.model = "llama-3-8b";
+        offered.bubbleFill.requestsPerSecond = 240;
+        Effect on;
+        on.iterationTime = 10;
+        on.change = 0;
+        on.utilization = 0.92;
+        on.room = 310;
+        on.offered = handmade::shared(offered);
+        table->strategies = { { "bubble_fill=true", on } };
+        m_panel->setEffects(table);
+        QVERIFY(m_panel->row("bubble_fill")->effectLine()->toolTip().contains("Room for 310 requests/s; it begins with 240."));
+        QTest::mouseClick(m_panel->row("bubble_fill")->toggle(), Qt::LeftButton);
+        QCOMPARE(plan(), offered);
     }
 
     void whatIsServedIsToldUnderTheSwitch()

@@ -96,7 +96,7 @@ private slots:
         karma.capacityBytes = 80e9;
         effects->strategies["offload_policy=karma"] = karma;
         m_panel->setEffects(effects);
-        QCOMPARE(m_panel->row("offload_policy")->effectLine()->text(), QStringLiteral("KARMA −30.0 GB +10.0 %"));
+        QCOMPARE(m_panel->row("offload_policy")->effectLine()->text(), QStringLiteral("KARMA +10.0 % −30.0 GB"));
     }
 
     void aPolicySaysWhatItMakesOfTheLayers()
@@ -173,23 +173,23 @@ private slots:
         effect.memoryBytes = 48e9;
         effect.capacityBytes = 80e9;
         const auto words = [&] { return effectText(effect, now, EffectFocus::Memory); };
-        QCOMPARE(words().text, QStringLiteral("−12.0 GB +4.0 %"));
-        QCOMPARE(words().brief, QStringLiteral("−12 GB +4 %"));
+        QCOMPARE(words().text, QStringLiteral("+4.0 % −12.0 GB"));
+        QCOMPARE(words().brief, QStringLiteral("+4 % −12 GB"));
         QCOMPARE(words().ink, Ink::Muted); // better in one, worse in the other
         effect.change = -0.2;
-        QCOMPARE(words().text, QStringLiteral("−12.0 GB −20.0 %"));
+        QCOMPARE(words().text, QStringLiteral("−20.0 % −12.0 GB"));
         QCOMPARE(words().ink, Ink::Good);
         effect.change = 0;
-        QCOMPARE(words().text, QStringLiteral("−12.0 GB"));
+        QCOMPARE(words().text, QStringLiteral("±0 −12.0 GB"));
         QCOMPARE(words().ink, Ink::Good);
         now.memoryBytes = 40e9;
-        QCOMPARE(words().text, QStringLiteral("+8.00 GB"));
+        QCOMPARE(words().text, QStringLiteral("±0 +8.00 GB"));
         QCOMPARE(words().ink, Ink::Bad);
         effect.fits = effect.feasible = false;
         QVERIFY(words().text.contains("does not fit"));
         QCOMPARE(words().ink, Ink::Bad);
         now.fits = false;
-        QCOMPARE(words().text, QStringLiteral("+8.00 GB ✕"));
+        QCOMPARE(words().text, QStringLiteral("±0 +8.00 GB ✕"));
         QCOMPARE(words().ink, Ink::Muted);
     }
 
@@ -211,12 +211,12 @@ private slots:
         add("optimizer_offload=interleaved", 0.008, 60.6e9);
         m_panel->setEffects(std::make_shared<EffectTable>(*effects));
         QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->text(),
-            QStringLiteral("host, interleaved +600 MB +0.8 %"));
+            QStringLiteral("host, interleaved +0.8 % +600 MB"));
         QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->ink(), Ink::Bad);
         add("optimizer_offload=host", 0.3, 40e9);
         m_panel->setEffects(effects);
         QCOMPARE(
-            m_panel->row("optimizer_offload")->effectLine()->text(), QStringLiteral("host memory −20.0 GB +30.0 %"));
+            m_panel->row("optimizer_offload")->effectLine()->text(), QStringLiteral("host memory +30.0 % −20.0 GB"));
         QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->ink(), Ink::Muted);
     }
 
@@ -255,7 +255,7 @@ private slots:
         full.capacityBytes = 80e9;
         effects->strategies["recompute=full"] = full;
         m_panel->setEffects(effects);
-        QCOMPARE(m_panel->row("recompute")->effectLine()->text(), QStringLiteral("full −20.0 GB +30.0 %"));
+        QCOMPARE(m_panel->row("recompute")->effectLine()->text(), QStringLiteral("full +30.0 % −20.0 GB"));
         QVERIFY(m_panel->row("recompute")->effectLine()->toolTip().contains("Fullest GPU 40.0 GB of 80.0 GB"));
     }
 };

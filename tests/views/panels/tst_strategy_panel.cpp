@@ -3,6 +3,7 @@
 #include "views/panels/strategy_panel.h"
 
 #include "hand_made.h"
+#include "views/panels/effect_columns.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/strategy_row.h"
 #include "views/parts/text_line.h"
@@ -15,6 +16,8 @@
 #include <QSignalSpy>
 #include <QStyleOptionComboBox>
 #include <QTest>
+
+#include <set>
 
 using namespace trainyard;
 
@@ -123,14 +126,14 @@ private slots:
         pipeline.memoryBytes = 94e9;
         table->strategies = { { "micro_batch=2", two }, { "recompute=full", four }, { "pipeline=4", pipeline } };
         p->setEffects(table);
-        QCOMPARE(p->row("micro_batch")->effectLine()->text(), QStringLiteral("2 +20.0 GB −3.0 % ✕"));
+        QCOMPARE(p->row("micro_batch")->effectLine()->text(), QStringLiteral("2 −3.0 % +20.0 GB ✕"));
         QCOMPARE(p->row("micro_batch")->effectLine()->ink(), Ink::Muted);
-        QCOMPARE(p->row("pipeline")->effectLine()->text(), QStringLiteral("4 −6.00 GB +1.0 % ✕"));
+        QCOMPARE(p->row("pipeline")->effectLine()->text(), QStringLiteral("4 +1.0 % −6.00 GB ✕"));
         QCOMPARE(p->row("pipeline")->effectLine()->ink(), Ink::Muted);
-        QCOMPARE(p->row("recompute")->effectLine()->text(), QStringLiteral("full −30.0 GB +20.0 % ✓"));
+        QCOMPARE(p->row("recompute")->effectLine()->text(), QStringLiteral("full +20.0 % −30.0 GB ✓"));
         QCOMPARE(p->row("recompute")->effectLine()->ink(), Ink::Good); // and this one makes it fit
         EffectCombo *list = p->row("micro_batch")->list();
-        QCOMPARE(list->effect(list->findText("2")).text, QStringLiteral("+20.0 GB −3.0 % ✕"));
+        QCOMPARE(list->effect(list->findText("2")).text, QStringLiteral("−3.0 % +20.0 GB ✕"));
     }
 
     void whatChangesTrainingIsMarkedAndNeverGreen()
@@ -144,14 +147,14 @@ private slots:
             { "precision=fp16", effect(0.001) } };
         p->setEffects(table);
         for (const auto &[group, text] :
-            { std::pair { "optimizer", "≠ SGD −2.00 GB −1.0 %" }, std::pair { "precision", "≠ fp8 −30.0 %" } }) {
+            { std::pair { "optimizer", "SGD −1.0 % −2.00 GB ≠" }, std::pair { "precision", "fp8 −30.0 % −2.00 GB ≠" } }) {
             TextLine *line = p->row(group)->effectLine();
             QCOMPARE(line->text(), QString::fromUtf8(text));
             QCOMPARE(line->ink(), Ink::Muted);
             QVERIFY(line->toolTip().contains("affects convergence"));
         }
         EffectCombo *list = p->row("optimizer")->list();
-        QCOMPARE(list->effect(list->findText("SGD")).text, QStringLiteral("≠ −2.00 GB −1.0 %"));
+        QCOMPARE(list->effect(list->findText("SGD")).text, QStringLiteral("−1.0 % −2.00 GB ≠"));
         QCOMPARE(list->effect(list->findText("SGD")).ink, Ink::Muted);
     }
 
@@ -220,6 +223,47 @@ private slots:
         TextLine *line = p->row("pipeline")->effectLine();
         QCOMPARE(line->text(), QStringLiteral("4: not with Data 4"));
         QVERIFY2(line->toolTip().contains("Set Data to auto or to 2 at most"), qPrintable(line->toolTip()));
+    }
+
+    /// The figures of all rows stand below each other, and keep their room in a narrow window with large letters.
+    void figuresStandInColumnsAndStayWhole_data()
+    {
+        QTest::addColumn<int>("percent");
+        for (const int percent : { 100, 150 })
+            QTest::addRow("%d %%", percent) << percent;
+    }
+    void figuresStandInColumnsAndStayWhole()
+    {
+        QFETCH(int, percent);
+        const auto p = panel();
+        QFont large = p->font();
+        large.setPointSizeF(large.pointSizeF() * percent / 100);
+        p->setFont(large);
+        p->resize(408, 640);
+        auto table = std::make_shared<EffectTable>();
+        table->plan = m_plan;
+        table->iterationTime = 10;
+        table->memoryBytes = 82.3e9;
+        Effect grows = effect(0.313);
+        grows.memoryBytes = 99.8e9;
+        table->strategies = { { "recompute=full", effect(-0.021) }, { "schedule=interleaved", grows },
+            { "optimizer=sgd", effect(-0.288) } };
+        p->setEffects(table);
+        QTRY_VERIFY(p->row("recompute")->effectLine()->width() > 50);
+        std::set<int> rights;
+        for (const char *group : { "recompute", "schedule", "optimizer" }) {
+            EffectLine *line = p->row(group)->effectLine();
+            rights.insert(line->mapTo(p.get(), line->rect().topRight()).x());
+            const QFontMetrics metrics(line->font());
+            QCOMPARE(metrics.height(), QFontMetrics(large).height());
+            const EffectWidths widths = effectWidths(metrics);
+            QVERIFY2(line->width() >= widths.all(), group);
+            QVERIFY2(metrics.horizontalAdvance(line->effect().columns.time) <= widths.time, group);
+            QVERIFY2(metrics.horizontalAdvance(line->effect().columns.memory) <= widths.memory, group);
+            QVERIFY2(p->row(group)->list()->width() >= metrics.horizontalAdvance(QStringLiteral("mmmm")), group);
+        }
+        QCOMPARE(rights.size(), std::size_t(1));
+        QCOMPARE(p->row("optimizer")->effectLine()->effect().columns.mark, QStringLiteral("≠"));
     }
 
     void theNameGivesWayBeforeTheNumbersDo()

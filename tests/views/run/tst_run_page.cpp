@@ -284,10 +284,45 @@ private slots:
         overlay.differences.rows.back().isReferenceTold = false;
         const QStringList lines = differenceText(overlay, u',').split(u'\n');
         QCOMPARE(lines[0], QStringLiteral("kind of work,plan (s),\"step 2 of \"\"a, b\"\".log (s)\",difference (s)"));
-        QCOMPARE(lines[1], QStringLiteral("Compute,5,,-5"));
+        QCOMPARE(lines[1], QStringLiteral("Compute,5,,"));
         QCOMPARE(lines[2], QStringLiteral("Exposed communication,0,,"));
-        QCOMPARE(lines[6].section(u',', 1), QStringLiteral(",6,6"));
+        QCOMPARE(lines[6].section(u',', 1), QStringLiteral(",6,"));
         QCOMPARE(lines[7], QStringLiteral("step,5,6,1"));
+    }
+    /// What a run does not tell apart is neither a gain nor a loss: dashes stand there, and nothing is green.
+    void whatIsNotToldIsNoGain()
+    {
+        auto overlay = std::make_shared<RunOverlay>();
+        DifferenceTable &table = overlay->differences;
+        table.referenceSeconds = 5;
+        table.measuredSeconds = 6;
+        for (DifferenceRow &row : table.rows)
+            row.isMeasuredTold = row.kind == DifferenceKind::Untold || row.kind == DifferenceKind::Host;
+        const auto rowOf = [&](DifferenceKind kind) -> DifferenceRow & { return table.rows[std::size_t(kind)]; };
+        rowOf(DifferenceKind::Compute).reference = 4;
+        rowOf(DifferenceKind::Host).reference = 1;
+        rowOf(DifferenceKind::Host).measured = 0.5; // the rest may be in what is untold
+        rowOf(DifferenceKind::Untold).measured = 5.5;
+        DifferenceBars bars;
+        bars.setOverlay(overlay);
+        const auto line = [&](DifferenceKind kind) {
+            return *std::ranges::find(bars.lines(), QString::fromLatin1(nameOf(kind)), &DifferenceBars::Line::name);
+        };
+        for (const DifferenceKind kind : { DifferenceKind::Compute, DifferenceKind::Host, DifferenceKind::Untold }) {
+            QCOMPARE(line(kind).difference, QStringLiteral("–"));
+            QCOMPARE(line(kind).seconds, 0.0);
+        }
+        QCOMPARE(line(DifferenceKind::Compute).measured, QStringLiteral("–"));
+        QCOMPARE(bars.lines().back().difference, QStringLiteral("+1.00 s"));
+        rowOf(DifferenceKind::Host).measured = 1.5; // that is more, whatever else there is
+        bars.setOverlay(std::make_shared<RunOverlay>(*overlay));
+        QCOMPARE(line(DifferenceKind::Host).difference, QStringLiteral("+500 ms"));
+        table.otherJob = "sequences per step 64, plan 128"; // nothing of the plan stands beside it
+        bars.setOverlay(std::make_shared<RunOverlay>(*overlay));
+        for (const DifferenceBars::Line &one : bars.lines()) {
+            QCOMPARE(one.reference, QStringLiteral("–"));
+            QCOMPARE(one.difference, QStringLiteral("–"));
+        }
     }
     /// 4 ranks of one run against 3 of another: that they are of different size comes before what they differ by.
     void runsOfDifferentSizeAreToldFirst()

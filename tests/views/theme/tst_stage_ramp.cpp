@@ -9,6 +9,8 @@
 #include <QApplication>
 #include <QTest>
 
+#include <cmath>
+
 using namespace trainyard;
 using namespace trainyard::test;
 
@@ -43,6 +45,27 @@ private slots:
             QVERIFY(labOf(after)[0] - labOf(before)[0] >= 3); // also in grey print
             for (const bool withoutRed : { false, true })
                 QVERIFY(labOf(seen(after, withoutRed))[0] - labOf(seen(before, withoutRed))[0] >= 2);
+        }
+    }
+
+    /// Red and green are for worse and better. A strong red has a* far above 0, a green far below; sRGB's own lie at 80
+    /// and −86.
+    void noStageSaysGoodOrBad_data() { addThemes(); }
+    void noStageSaysGoodOrBad()
+    {
+        QFETCH(ThemeKind, kind);
+        applyTheme(*qApp, kind);
+        for (int stage = 0; stage < 64; ++stage) {
+            const Triple colour = labOf(rgbOf(theme().stage(stage, 64)));
+            const QString which = QStringLiteral("stage %1: L %2, a %3, b %4")
+                                      .arg(stage)
+                                      .arg(colour[0])
+                                      .arg(colour[1])
+                                      .arg(colour[2]);
+            QVERIFY2(std::hypot(colour[1], colour[2]) <= 31, qPrintable(which)); // muted
+            QVERIFY2(colour[1] >= -7 && colour[1] <= 21, qPrintable(which)); // neither green nor red
+            for (const QColor &judgement : { theme().good, theme().bad })
+                QVERIFY2(distance(colour, labOf(rgbOf(judgement))) >= 25, qPrintable(which));
         }
     }
 

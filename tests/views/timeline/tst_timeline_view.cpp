@@ -286,6 +286,27 @@ private slots:
         QCOMPARE(state().layout.rows.front().label, QStringLiteral("stage 7"));
     }
 
+    /// What was pinned and folded comes back with the next start; a state that is none changes nothing.
+    void pinnedAndFoldedRowsComeBack()
+    {
+        m_view->selectSpan(spanOf(6, 0));
+        QTest::keyClick(m_view.get(), Qt::Key_P);
+        foldSecondDatacenter();
+        const QByteArray kept = m_view->rowsState();
+        TimelineView next;
+        next.resize(m_view->size());
+        next.setEvaluation(test::sampleEvaluation());
+        QCOMPARE(next.state().layout.pinnedCount, 0);
+        next.restoreRows(QByteArray("none"));
+        next.restoreRows({});
+        QCOMPARE(next.state().layout.pinnedCount, 0);
+        next.restoreRows(kept);
+        QCOMPARE(next.state().layout.pinnedCount, 1);
+        QCOMPARE(next.state().layout.rows.front().label, QStringLiteral("stage 7"));
+        QCOMPARE(next.state().layout.rows.size(), state().layout.rows.size()); // the folded ones, too
+        QCOMPARE(next.rowsState(), kept);
+    }
+
     void newNumbersKeepTheZoom()
     {
         const Nanoseconds old = timeline().duration;

@@ -7,7 +7,9 @@
 #include "views/commands/command_palette.h"
 #include "views/commands/shortcut_overlay.h"
 
+#include "views/timeline/timeline_view.h"
 #include "views/window/status_line.h"
+#include "views/window/workbench.h"
 #include <QScreen>
 
 #include <QAbstractItemView>
@@ -38,6 +40,23 @@ private slots:
             QVERIFY2(small.screen().contains(small.window.geometry()),
                 qPrintable(QStringLiteral("%1 × %2").arg(small.window.width()).arg(small.window.height())));
         }
+    }
+    /// Rows that were pinned are pinned after the next start.
+    void pinnedRowsAreRemembered()
+    {
+        WindowFixture f;
+        TimelineView *timeline = f.window.workbench().timeline;
+        timeline->selectSpan(timeline->state().timeline()->tracks.front().first);
+        timeline->setFocus();
+        QTest::keyClick(timeline, Qt::Key_P);
+        QCOMPARE(timeline->state().layout.pinnedCount, 1);
+        const QByteArray kept = timeline->rowsState();
+        f.document.undoStack().setClean();
+        f.window.close();
+        MainWindow next({ f.document, f.bridge, f.effects, builtinCatalogue() }, f.recent, f.answers);
+        QVERIFY(next.workbench().timeline->rowsState() != kept);
+        next.restorePlaces();
+        QCOMPARE(next.workbench().timeline->rowsState(), kept);
     }
     void everythingFitsAScreenOf1920By1080AtScaleTwo()
     {

@@ -6,6 +6,7 @@
 #include "views/plots/curves_panel.h"
 #include "views/plots/qcustomplot_gateway.h"
 #include "views/timeline/legend.h"
+#include "views/timeline/time_axis.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/workbench.h"
 
@@ -57,6 +58,40 @@ private slots:
         QVERIFY(std::abs(double(*timeline->state().cursor) * 1e-9 - expected) < 1e-6);
         QApplication::sendEvent(&chart, &leave);
         QVERIFY(!timeline->state().cursor);
+    }
+
+    /// Ruler and chart have the same ticks, at the same pixels, with the same words.
+    void theRulerAndTheChartBelowHaveTheSameTicks()
+    {
+        WindowFixture f;
+        for (const QSize size : { QSize(1280, 720), QSize(1440, 900), QSize(2200, 1200) }) {
+            f.window.resize(size);
+            QApplication::processEvents();
+            TimelineView *timeline = f.window.workbench().timeline;
+            QCustomPlot &chart = f.window.workbench().curves->currentPlot()->chart();
+            const QRect tracks = timeline->trackArea();
+            const TimelineState &state = timeline->state();
+            const Nanoseconds step = tickStep(state.range, tracks.width(), kTickDistance);
+            const std::vector<Nanoseconds> times = ticks(state.range, step);
+            QVERIFY(times.size() >= 3);
+            const auto matches = [&] {
+                chart.replot();
+                const QVector<double> shown = chart.xAxis->tickVector();
+                const QVector<QString> labels = chart.xAxis->tickVectorLabels();
+                if (shown.size() != qsizetype(times.size()) || labels.size() != shown.size())
+                    return false;
+                for (std::size_t i = 0; i < times.size(); ++i) {
+                    const double ruler = timeline->mapTo(&f.window, tracks.topLeft()).x()
+                        + timeToX(times[i], state.range, 0, tracks.width());
+                    const double axis =
+                        chart.mapTo(&f.window, QPoint()).x() + chart.xAxis->coordToPixel(shown[qsizetype(i)]);
+                    if (std::abs(ruler - axis) > 1.5 || labels[qsizetype(i)] != tickLabel(times[i], step, state.whole.end))
+                        return false;
+                }
+                return true;
+            };
+            QTRY_VERIFY(matches());
+        }
     }
 
     void aDoubleClickEnlargesAndEscapeGoesBack()

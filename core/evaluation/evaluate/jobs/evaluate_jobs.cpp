@@ -92,10 +92,13 @@ void addJobConfidence(Evaluation &evaluation, const JobWorkloads &jobs, const Ca
         + (confidence.note.empty() ? "" : "; " + confidence.note);
 }
 
-/// Of every model once, unless the plan gives the times of its units.
-std::vector<Problem> jobDoubts(const JobWorkloads &jobs)
+/// Of the plan's sources, and of every model once, unless the plan gives the times of its units.
+std::vector<Problem> jobDoubts(const JobWorkloads &jobs, const Plan &plan)
 {
-    std::vector<Problem> problems;
+    const Doubts ofSources = doubtsOfSources(plan);
+    std::vector<Problem> problems = doubtProblems(ofSources, "jobs");
+    if (auto sources = sourcesProblem(ofSources, plan))
+        problems.push_back(std::move(*sources));
     std::set<std::string> told;
     for (const JobWorkload &one : jobs.jobs)
         if (!one.isMeasured && told.insert(one.job.model).second)
@@ -125,7 +128,7 @@ ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const Run
         evaluation.problems.push_back(std::move(*problem));
         return evaluation;
     }
-    std::vector<Problem> doubts = jobDoubts(*jobs);
+    std::vector<Problem> doubts = jobDoubts(*jobs, *plan);
     if (std::ranges::any_of(doubts, [](const Problem &p) { return p.severity == Severity::Blocking; })) {
         evaluation.feasibility.isModelled = false;
         evaluation.problems = std::move(doubts);

@@ -294,8 +294,7 @@ Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model)
 std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
 {
     std::vector<Problem> problems;
-    if (workload.source.hasLayers)
-        std::ranges::move(doubtProblems(workload.model.doubts), std::back_inserter(problems));
+    std::ranges::move(doubtProblems(workload.model.doubts), std::back_inserter(problems));
     if (auto sources = sourcesProblem(workload.model.doubts, *workload.plan))
         problems.push_back(std::move(*sources));
     addMemoryProblems(problems, evaluation, workload);

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, kSourceKinds> kIds { "unknown", "recordin
     "megatron_arguments", "torchtitan_toml", "slurm_topology", "smi_topology", "nccl_topology", "nccl_graph", "hwloc",
     "ibnetdiscover", "iblinkinfo", "skypilot_catalog", "plan", "slurm_nodes", "instance_types", "nanotron_config",
     "deepspeed_config", "accelerate_config", "llama_factory_config", "axolotl_config", "automodel_config",
-    "maxtext_config", "primus_config", "step_log", "probe" };
+    "maxtext_config", "primus_config", "step_log", "nsys_export", "other_profiler", "probe" };
 static_assert(!kIds.back().empty());
 
 } // namespace

@@ -42,6 +42,8 @@ void GrowingLog::take(TextLine line)
     m_isCut = line.isOpen && !isClosed(line.text);
     distrustEnd(line);
     const auto taker = std::ranges::find_if(m_parsers, [&](const LogParserPtr &parser) { return parser->take(line); });
+    if (m_isNamed) // what the job's parser saw in lines that are others'
+        claim(*m_parsers.front());
     if (taker == m_parsers.end()) {
         if (auto told = m_hasRunOut ? std::nullopt : outOfMemoryIn(line)) {
             m_outOfMemory = told;

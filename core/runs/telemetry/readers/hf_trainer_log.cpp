@@ -115,7 +115,7 @@ public:
         sure(90);
         const bool isOfStep = bool(entry["loss"]);
         if (const auto place = isOfStep ? placeIn(entry) : std::nullopt)
-            return takePlaced(entry, *place);
+            return takePlaced(entry, *place, line.number);
         std::int64_t step = m_step.value_or(0);
         if (m_bar && m_bar->count > step)
             step = m_bar->count; // a bar that stands still tells nothing
@@ -146,17 +146,23 @@ protected:
 
 private:
     /// An entry that says its step and the time since the beginning, in whole seconds: steps take the differences.
-    bool takePlaced(LooseJsonValue entry, const Place &place)
+    bool takePlaced(LooseJsonValue entry, const Place &place, std::int64_t line)
     {
         m_step = place.step;
-        if (m_place && place.step > m_place->step && place.seconds > m_place->seconds) {
+        const bool wentBack = m_place && (place.step <= m_place->step || place.seconds < m_place->seconds);
+        if (wentBack)
+            note(m_told,
+                "At line " + std::to_string(line) + " the counter went back to step " + std::to_string(place.step)
+                    + ": the run was restarted, the later values are kept");
+        const bool hasTicked = m_place && !wentBack && place.seconds > m_place->seconds;
+        if (hasTicked) {
             m_book.addStep(
                 kStepTime, "s", place.step, (place.seconds - m_place->seconds) / double(place.step - m_place->step));
             note(m_told,
-                "Its step times are differences of the time since the beginning, which it tells in whole "
-                "seconds");
+                "Its step times are differences of the time since the beginning, which it tells in whole seconds");
         }
-        m_place = place;
+        if (!m_place || wentBack || hasTicked) // steps shorter than a second share its tick
+            m_place = place;
         addTrainerEntry(m_book, entry, place.step, m_told);
         tellStep(place.step);
         return true;
@@ -178,7 +184,7 @@ private:
         return text.npos;
     }
 
-    std::optional<Place> m_place; // of the entry before
+    std::optional<Place> m_place; // of the latest entry whose second is another
     std::optional<Bar> m_bar;
     std::optional<std::pair<std::int64_t, double>> m_mean; // step time of the whole run: at a step, seconds
 };

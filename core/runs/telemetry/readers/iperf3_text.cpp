@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace trainyard::readers {
 
@@ -46,7 +47,12 @@ std::optional<PrintedRate> rateIn(std::string_view line)
         return std::nullopt;
     std::string_view span = words[at];
     const auto from = takeNumber(span);
-    const auto to = takeText(span, "-") ? takeNumber(span) : std::nullopt;
+    const bool hasDash = takeText(span, "-");
+    if (hasDash && span.empty()) // iperf 2: "0.0- 1.0"
+        span = words[++at];
+    const auto to = hasDash ? takeNumber(span) : std::nullopt;
+    if (words.size() < at + 6)
+        return std::nullopt;
     const auto moved = leadingNumber(words[at + 2]), bits = leadingNumber(words[at + 4]);
     const std::string_view unit = words[at + 3], perSecond = words[at + 5];
     if (!from || !to || words[at + 1] != "sec" || !moved || !bits || !unit.ends_with("ytes")
@@ -86,13 +92,17 @@ public:
 
     void end()
     {
-        if (!m_received.empty())
+        const auto hasMoved = [](const std::vector<PrintedRate> &rates) {
+            return std::ranges::any_of(rates, [](const PrintedRate &rate) { return rate.bytes > 0; });
+        };
+        if (hasMoved(m_received)) {
             addSums(m_received);
-        else if (!m_sent.empty()) {
+        } else if (hasMoved(m_sent)) {
             m_scribe.note("The test tells what was sent alone: its rate may be more than what arrived");
             addSums(m_sent);
-        } else if (!m_intervals.empty())
+        } else if (!m_intervals.empty()) {
             addIntervals();
+        }
         m_received.clear();
         m_sent.clear();
         m_intervals.clear();
@@ -100,33 +110,67 @@ public:
     }
 
 private:
+    /// "5" of "5[TX-C]", and what stands behind it: of both ways at once the way.
+    static std::string wayOf(const PrintedRate &rate)
+    {
+        const std::size_t bracket = rate.id.find('[');
+        return bracket == std::string::npos ? std::string() : rate.id.substr(bracket);
+    }
     static bool isSum(const PrintedRate &rate) { return rate.id.starts_with("SUM"); }
 
-    /// The line of all streams, or the one of the one stream; of both ways at once each way.
+    /// Each way: the line of all streams where there is one, else they are added up.
     void addSums(const std::vector<PrintedRate> &rates)
     {
-        const bool hasSum = std::ranges::any_of(rates, isSum);
-        const auto streams = hasSum ? std::ranges::count_if(rates, [](const PrintedRate &r) { return !isSum(r); }) : 1;
-        int way = 0;
+        std::map<std::string, std::vector<const PrintedRate *>> ways;
         for (const PrintedRate &rate : rates)
-            if (isSum(rate) == hasSum)
-                add(rate.bytes, rate.to - rate.from, rate.bitsPerSecond, int(streams), way++ > 0);
+            ways[wayOf(rate)].push_back(&rate);
+        bool isBack = false;
+        for (const auto &[way, all] : ways) {
+            const auto sum = std::ranges::find_if(all, [](const PrintedRate *rate) { return isSum(*rate); });
+            double bytes = 0, seconds = 0, bits = 0;
+            int streams = 0;
+            for (const PrintedRate *rate : all)
+                if (!isSum(*rate)) {
+                    ++streams;
+                    bytes += rate->bytes;
+                    bits += rate->bitsPerSecond;
+                    seconds = std::max(seconds, rate->to - rate->from);
+                }
+            if (sum != all.end())
+                add((*sum)->bytes, (*sum)->to - (*sum)->from, (*sum)->bitsPerSecond, streams, isBack);
+            else
+                add(bytes, seconds, bits, streams, isBack);
+            isBack = true;
+        }
     }
 
+    /// Without an end. A line from the beginning to the end over the others is iperf 2's result.
     void addIntervals()
     {
-        const bool hasSum = std::ranges::any_of(m_intervals, isSum);
-        double bytes = 0, seconds = 0;
-        std::map<std::string, int> ids;
+        double end = 0, longest = 0;
         for (const PrintedRate &rate : m_intervals) {
-            ids[rate.id] += !isSum(rate);
-            if (isSum(rate) == hasSum) {
+            end = std::max(end, rate.to);
+            longest = std::max(longest, rate.to - rate.from);
+        }
+        std::vector<PrintedRate> whole;
+        for (const PrintedRate &rate : m_intervals)
+            if (rate.from == 0 && rate.to - rate.from == longest && longest > 0.99 * end)
+                whole.push_back(rate);
+        if (!whole.empty() && (whole.size() < m_intervals.size() || end > 1.5)) {
+            m_scribe.note("It does not say whether what was sent or what was received is told");
+            return addSums(whole);
+        }
+        const bool hasSum = std::ranges::any_of(m_intervals, isSum);
+        double bytes = 0;
+        std::set<std::string> streams;
+        for (const PrintedRate &rate : m_intervals) {
+            if (!isSum(rate))
+                streams.insert(rate.id);
+            if (isSum(rate) == hasSum)
                 bytes += rate.bytes;
-                seconds += rate.to - rate.from;
-            }
         }
         m_scribe.note("The test has no results at its end: its intervals are added up, as the sender saw them");
-        add(bytes, seconds, bytes * 8 / seconds, std::max(1, int(ids.size()) - int(hasSum)), false);
+        add(bytes, end, bytes * 8 / end, std::max(1, int(streams.size())), false);
     }
 
     void add(double bytes, double seconds, double bitsPerSecond, int streams, bool isBack)

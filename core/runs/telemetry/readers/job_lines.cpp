@@ -35,6 +35,13 @@ public:
         return isTaken && sure(2);
     }
 
+protected:
+    void finish() override
+    {
+        if (m_isInYaml)
+            endYaml();
+    }
+
 private:
     /// "------- Task Configuration -------", YAML, and a line of dashes.
     bool takeYaml(const TextLine &line)
@@ -44,16 +51,38 @@ private:
             m_yaml.clear();
             return m_isInYaml;
         }
-        if (!isRule(line.text) && m_yaml.size() + line.text.size() < kMostYaml) {
+        // A log that goes on without the line of dashes: what has come so far is the configuration
+        const bool isOver = isRule(line.text), isOther = !isOver && !mayBeOfYaml(line.text);
+        if (!isOver && !isOther) {
             m_yaml.append(line.text).push_back('\n');
+            if (m_yaml.size() < kMostYaml)
+                return true;
+            drop(m_told, "a configuration of more than 1 MiB");
+            m_yaml.clear();
+            m_isInYaml = false;
             return true;
         }
+        endYaml();
+        return isOver;
+    }
+
+    void endYaml()
+    {
         m_isInYaml = false;
         if (auto told = argumentsOfYaml(m_yaml, "the configuration that the log prints"))
             for (auto &[name, value] : told->arguments)
                 addArgument(name, std::move(value));
         m_yaml.clear();
-        return true;
+    }
+
+    /// "key:", "- item", an empty line, or what is further in.
+    static bool mayBeOfYaml(std::string_view text)
+    {
+        const std::string_view own = trimmed(text);
+        if (own.empty() || own.starts_with("- ") || own == "-" || text.starts_with(' '))
+            return own.find(" | ") == own.npos;
+        const std::size_t colon = own.find(':');
+        return colon != own.npos && colon > 0 && own.find_first_of(" \t[]|") >= colon;
     }
 
     /// "… pretrain_gpt.py --num-layers 24 …", as launchers and scripts echo it.
@@ -96,12 +125,12 @@ private:
         if (!m_isTorchtitan)
             return false;
         if (auto model = behind(text, "Building")) {
-            const auto words = fieldsOf(*model);
-            if (words.size() == 2) {
-                addArgument("model.name", std::string(words[0]));
-                addArgument("model.flavor", std::string(words[1]));
-            }
-            return words.size() == 2;
+            const auto words = fieldsOf(*model); // "llama3 70B", and "with" its arguments in later versions
+            if (m_hasModel || words.size() < 2 || (words.size() > 2 && words[2] != "with"))
+                return false;
+            addArgument("model.name", std::string(words[0]));
+            addArgument("model.flavor", std::string(words[1]));
+            return m_hasModel = true;
         }
         const auto trainer = behind(text, "Trainer is initialized with");
         return trainer && takeBatch(*trainer);
@@ -163,8 +192,8 @@ private:
     /// "[rank-7/8]" of Primus. The line itself is another parser's.
     void lookForRanks(std::string_view text)
     {
-        const std::size_t at = m_hasRanks ? text.npos : text.find("rank-");
-        std::string_view rest = at == text.npos ? std::string_view() : text.substr(at + 5);
+        const std::size_t at = m_hasRanks ? text.npos : text.find("[rank-");
+        std::string_view rest = at == text.npos ? std::string_view() : text.substr(at + 6);
         if (!takeWhole(rest) || !takeText(rest, "/"))
             return;
         const auto world = takeWhole(rest);
@@ -176,7 +205,7 @@ private:
 
     std::string m_yaml;
     std::int64_t m_ofDevice = 0, m_accumulated = 0, m_total = 0;
-    bool m_isInYaml = false, m_isTorchtitan = false, m_hasRanks = false;
+    bool m_isInYaml = false, m_isTorchtitan = false, m_hasModel = false, m_hasRanks = false;
 };
 
 } // namespace

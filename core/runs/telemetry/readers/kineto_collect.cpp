@@ -95,6 +95,8 @@ void TraceCollector::event(const TraceEvent &event)
 
 void TraceCollector::complete(const TraceEvent &event)
 {
+    if (!event.taskType.empty())
+        return ascendTask(event);
     switch (categoryOf(event.category)) {
     case Category::Operator:
         if (!unquoted(event.name).starts_with("ProfilerStep#")) // as PyTorch before 1.10 wrote its steps
@@ -126,6 +128,11 @@ void TraceCollector::complete(const TraceEvent &event)
                 nameOf(event.name), RecordedWork::Annotation, -1);
         return;
     case Category::None:
+        if (!unquoted(event.name).starts_with("ProfilerStep#")) // Ascend's steps have no category
+            return lose(Lost::Profiler);
+        if (readTimes(event))
+            add(threadStreamOf(event), nameOf(event.name), RecordedWork::Annotation, -1);
+        return;
     case Category::Profiler:
         return lose(Lost::Profiler);
     case Category::Other:
@@ -133,6 +140,20 @@ void TraceCollector::complete(const TraceEvent &event)
             return kernel(event, RecordedWork::Other, true);
         return lose(Lost::Others);
     }
+}
+
+/// What Ascend's hardware does; only of its cores' tasks the name tells more.
+void TraceCollector::ascendTask(const TraceEvent &event)
+{
+    const std::string_view type = unquoted(event.taskType);
+    const auto has = [&](std::string_view part) { return type.find(part) != type.npos; };
+    if (has("WAIT") || has("EVENT") || has("NOTIFY"))
+        return kernel(event, RecordedWork::Wait, false);
+    if (has("MEMCPY") || has("SDMA"))
+        return kernel(event, RecordedWork::Copy, false);
+    if (has("COMM") || has("HCCL") || has("REDUCE"))
+        return kernel(event, RecordedWork::Communication, false);
+    kernel(event, RecordedWork::Compute, true);
 }
 
 void TraceCollector::kernel(const TraceEvent &event, RecordedWork work, bool isKernel)

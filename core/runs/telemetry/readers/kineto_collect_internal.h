@@ -80,6 +80,7 @@ private:
     };
 
     void complete(const TraceEvent &event);
+    void ascendTask(const TraceEvent &event);
     void kernel(const TraceEvent &event, RecordedWork work, bool isKernel);
     void call(const TraceEvent &event);
     void hostOperator(const TraceEvent &event);

@@ -60,7 +60,9 @@ JsonValue *argumentOf(TraceEvent &event, const char *key, std::size_t length)
     case 'C':
         return isKey(key, length, "Collective name") ? &event.collective : nullptr;
     case 'S':
-        return isKey(key, length, "Seq") ? &event.sequence : nullptr;
+        return isKey(key, length, "Seq") ? &event.sequence : isKey(key, length, "Stream Id") ? &event.stream : nullptr;
+    case 'T':
+        return isKey(key, length, "Task Type") ? &event.taskType : nullptr;
     case 'G':
         return isKey(key, length, "Group size")        ? &event.groupSize
             : isKey(key, length, "Global rank start")  ? &event.rankStart

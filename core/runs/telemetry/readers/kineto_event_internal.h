@@ -35,6 +35,7 @@ struct TraceEvent {
     // of args
     JsonValue stream, device, correlation, bytes, collective, dtype, inElements, outElements, groupSize, sequence;
     JsonValue groupName, groupDescription, groupRanks, rankStart, rankStride, inputDims, inputType, label;
+    JsonValue taskType; // of Ascend's hardware
 };
 
 /// Reads the object at `mark` and goes past it.

@@ -96,6 +96,8 @@ public:
             m_links += static_cast<int>(std::clamp<std::int64_t>(integerIn(element["count"]).value_or(0), 0, 64));
             m_links = std::min(m_links, 64);
             (element["tclass"].starts_with("0x068") ? m_host->goesToSwitches : m_host->goesToGpus) = true;
+        } else if (name == "nic") {
+            m_root += parent == "cpu"; // behind no device that a GPU could share
         } else if (name == "net") {
             m_isStrange |= parent != "nic";
             addNet(element);

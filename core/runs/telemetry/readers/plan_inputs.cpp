@@ -27,6 +27,7 @@ std::span<const SourceReader> readers::planInputs()
         { SourceKind::SlurmNodes, looksLikeSlurmNodes, readSlurmNodes },
         { SourceKind::SlurmNodes, looksLikeSlurmNodesJson, readSlurmNodesJson },
         { SourceKind::SmiTopology, looksLikeSmiTopology, readSmiTopology },
+        { SourceKind::SmiTopology, looksLikeRocmTopology, readRocmTopology },
         { SourceKind::NcclTopology, looksLikeNcclTopology, readNcclTopology },
         { SourceKind::NcclGraph, looksLikeNcclGraph, readNcclGraph },
         { SourceKind::Hwloc, looksLikeHwloc, readHwloc },

@@ -3,6 +3,7 @@
 #include "core/runs/telemetry/readers.h"
 #include "core/runs/telemetry/readers/chakra_internal.h"
 #include "core/runs/telemetry/readers/kineto_collect_internal.h"
+#include "core/runs/telemetry/readers/nsys_export.h"
 
 #include <algorithm>
 #include <array>
@@ -121,11 +122,14 @@ Expected<Recording> refuseExecutionTrace(const SourceText &source, const SourceO
 
 std::span<const SourceReader> readers::profilerTraces()
 {
-    static constexpr std::array kReaders { SourceReader { SourceKind::KinetoTrace, looksLikeKineto, readKineto, false,
-                                               readKinetoStream },
+    static constexpr std::array kReaders {
+        SourceReader { SourceKind::KinetoTrace, looksLikeKineto, readKineto, false, readKinetoStream },
         SourceReader { SourceKind::ChakraTrace, looksLikeChakra, readChakra },
         SourceReader { SourceKind::ChakraJson, looksLikeChakraJson, refuseChakraJson, true },
-        SourceReader { SourceKind::ExecutionTrace, looksLikeExecutionTrace, refuseExecutionTrace, true } };
+        SourceReader { SourceKind::ExecutionTrace, looksLikeExecutionTrace, refuseExecutionTrace, true },
+        SourceReader { SourceKind::NsysExport, readers::looksLikeNsysExport, readers::readNsysExport },
+        SourceReader { SourceKind::OtherProfiler, readers::looksLikeOtherProfiler, readers::refuseOtherProfiler, true }
+    };
     return kReaders;
 }
 

@@ -11,4 +11,8 @@ namespace trainyard::readers {
 [[nodiscard]] int looksLikeSmiTopology(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readSmiTopology(const SourceText &source, const SourceOptions &options);
 
+/// What rocm-smi --showtopo prints: GPUs of a node, and whether XGMI joins them.
+[[nodiscard]] int looksLikeRocmTopology(std::string_view fileName, std::string_view head);
+[[nodiscard]] Expected<Recording> readRocmTopology(const SourceText &source, const SourceOptions &options);
+
 } // namespace trainyard::readers

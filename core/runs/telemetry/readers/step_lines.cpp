@@ -180,7 +180,11 @@ private:
         sure(90);
         note(m_told, std::string("Its lines are those of ") + trainer.name);
         m_below = nullptr;
-        m_isRepeat = follow(m_number, printedAt(line, m_front), line) == Progress::Repeated;
+        const auto stamp = printedAt(line, m_front);
+        const bool isOther = !stamp && m_process && *m_process != line.process; // the first that printed is the one
+        if (!stamp && !m_process)
+            m_process = line.process;
+        m_isRepeat = isOther || follow(m_number, stamp, line) == Progress::Repeated;
         m_repeats += m_isRepeat;
         if (trainer.pieces == Pieces::Below)
             m_below = &trainer;
@@ -261,17 +265,18 @@ private:
     {
         const bool isIndented = !text.empty() && (text.front() == ' ' || text.front() == '\t');
         const std::size_t split = text.find_first_of(":=");
-        if (!isIndented || split == text.npos || !leadingNumber(trimmedStart(text.substr(split + 1)))) {
+        if (!isIndented || split == text.npos) {
             m_below = nullptr;
             return false;
         }
-        if (!m_isRepeat)
+        if (!m_isRepeat && leadingNumber(trimmedStart(text.substr(split + 1))))
             takePiece(trimmed(text), *m_below);
         return true;
     }
 
     const StepTrainer *m_below = nullptr; // whose lines may follow
     std::int64_t m_number = 0, m_repeats = 0;
+    std::optional<int> m_process;
     std::string_view m_front; // of the line, before the step
     bool m_isRepeat = false;
 };

@@ -150,6 +150,14 @@ void TestDoubts::whatAnImportDidNotUnderstandIsAProblemUntilItIsSettled()
     QCOMPARE(evaluated(settled)->problems.size(), before->problems.size());
     plan.notUnderstood.front().isBlocking = true;
     QVERIFY(!evaluated(plan)->feasible());
+    // Measured stages stand for the model, not for what the plan was made of
+    Plan measured = planWith({ { "layer_types", "some", 0, 0, true } });
+    measured.profile.emplace();
+    measured.profile->forwardMs = { 10 };
+    measured.profile->backwardMs = { 20 };
+    QVERIFY(evaluated(measured)->feasible());
+    measured.notUnderstood = plan.notUnderstood;
+    QVERIFY(!evaluated(measured)->feasible());
 }
 
 TRAINYARD_APPLESS_TEST(TestDoubts)

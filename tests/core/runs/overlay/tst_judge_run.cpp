@@ -86,11 +86,14 @@ private slots:
         QVERIFY2(unknown.verdict->headline.starts_with("A step takes 4.00 s. How much was to be expected is open"),
             unknown.verdict->headline.c_str());
         QVERIFY(!unknown.verdict->isInRange && unknown.verdict->causes.empty());
+        QVERIFY(!unknown.verdict->isCompared && unknown.verdict->parts.empty());
+        QVERIFY(unknown.verdict->memory->parts.empty());
         QCOMPARE(unknown.verdict->memory->headline, "40.0 GB reserved on the fullest GPU");
         JudgeOptions based;
         based.base = std::make_shared<const Plan>(oneSite(4));
         const JudgedRun known = judged(made.m_recording, based);
         QVERIFY(known.verdict && known.verdict->headline.find("than predicted") != std::string::npos);
+        QVERIFY(known.verdict->isCompared && !known.verdict->parts.empty());
         SmallRecording young;
         young.series(samples::kStepTime, 1, { 4.0 });
         QVERIFY(judged(young.m_recording).verdict->headline.starts_with("The first iteration alone"));

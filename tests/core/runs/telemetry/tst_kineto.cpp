@@ -149,6 +149,28 @@ private slots:
         QCOMPARE(recording->ranks[0].steps[0].number, 3);
     }
 
+    /// Of torch_npu: a list, times in quotes, no categories; the hardware's tasks tell their type.
+    void ascendsTracesAreRead()
+    {
+        const auto recording = readText("trace_view.json", R"([
+{"ph": "M", "name": "process_name", "pid": 4, "args": {"name": "Ascend Hardware"}},
+{"ph": "X", "name": "ProfilerStep#2", "pid": 1, "tid": 1, "ts": "1700000000000000.000", "dur": "100.5", "args": {}},
+{"ph": "X", "name": "MatMulV2", "pid": 4, "tid": 2, "ts": "1700000000000010.250", "dur": "40.5",
+ "args": {"Task Type": "AI_CORE", "Stream Id": 2, "Task Id": 7}},
+{"ph": "X", "name": "hcom_allReduce__1", "pid": 4, "tid": 3, "ts": "1700000000000020.000", "dur": "20",
+ "args": {"Task Type": "COMMUNICATION", "Stream Id": 3}},
+{"ph": "X", "name": "Notify_Wait", "pid": 4, "tid": 3, "ts": "1700000000000045.000", "dur": "5",
+ "args": {"Task Type": "NOTIFY_WAIT", "Stream Id": 3}}])");
+        QCOMPARE(recording->ranks.size(), std::size_t(1));
+        QCOMPARE(recording->ranks[0].steps.at(0).number, 2);
+        const RecordedStream *cores = gpuStream(*recording, 2), *exchange = gpuStream(*recording, 3);
+        QVERIFY(cores && exchange);
+        QVERIFY(cores->spans.work[0] == RecordedWork::Compute && cores->spans.duration[0] == 40500);
+        QVERIFY(
+            exchange->spans.work[0] == RecordedWork::Communication && exchange->spans.work[1] == RecordedWork::Wait);
+        QCOMPARE(exchange->spans.start[0] - cores->spans.start[0], std::int64_t(9750));
+    }
+
     /// With some devices hidden the trace lists one, and its spans count all.
     void aDeviceThatIsNotListedIsOneOfThoseThatAre()
     {

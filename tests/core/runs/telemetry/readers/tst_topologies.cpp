@@ -107,6 +107,24 @@ private slots:
         QVERIFY(r.nodes[0].faults[0].find("GPU2 has no NVLink") == 0 && hasNote(r, "GPU2 has no NVLink"));
     }
 
+    void rocmSmisMatrixOfLinkTypesIsRead()
+    {
+        const auto matrix = [](const std::string &third) {
+            return "============ ROCm System Management Interface ============\n"
+                   "=============== Weight between two GPUs ===============\n       GPU0 GPU1 GPU2\nGPU0   0    15   "
+                   "15\n"
+                   "GPU1   15   0    15\nGPU2   15   15   0\n"
+                   "=============== Link Type between two GPUs ===============\n       GPU0 GPU1 GPU2\n"
+                   "GPU0   0    XGMI "
+                + third + "\nGPU1   XGMI 0    " + third + "\nGPU2   " + third + " " + third
+                + " 0\n=============== Numa Nodes ===============\nGPU[0] : (Topology) Numa Node: 0\n";
+        };
+        const Recording whole = read("topo.txt", matrix("XGMI"));
+        QVERIFY(whole.nodes.at(0).gpus == 3 && whole.nodes[0].faults.empty() && hasNote(whole, "2 others by XGMI"));
+        const Recording broken = read("topo.txt", matrix("PCIE"));
+        QVERIFY(broken.nodes.at(0).faults.at(0).find("GPU2 has fewer XGMI links") == 0);
+    }
+
     void nodesWithoutNvlinkHaveNone()
     {
         const Recording r = read("t", "\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPHB\t0-3\nGPU1\tPHB\tX\t0-3\n");
