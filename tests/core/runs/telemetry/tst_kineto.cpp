@@ -152,15 +152,18 @@ private slots:
     /// Of torch_npu: a list, times in quotes, no categories; the hardware's tasks tell their type.
     void ascendsTracesAreRead()
     {
-        const auto recording = readText("trace_view.json", R"([
-{"ph": "M", "name": "process_name", "pid": 4, "args": {"name": "Ascend Hardware"}},
-{"ph": "X", "name": "ProfilerStep#2", "pid": 1, "tid": 1, "ts": "1700000000000000.000", "dur": "100.5", "args": {}},
-{"ph": "X", "name": "MatMulV2", "pid": 4, "tid": 2, "ts": "1700000000000010.250", "dur": "40.5",
- "args": {"Task Type": "AI_CORE", "Stream Id": 2, "Task Id": 7}},
-{"ph": "X", "name": "hcom_allReduce__1", "pid": 4, "tid": 3, "ts": "1700000000000020.000", "dur": "20",
- "args": {"Task Type": "COMMUNICATION", "Stream Id": 3}},
-{"ph": "X", "name": "Notify_Wait", "pid": 4, "tid": 3, "ts": "1700000000000045.000", "dur": "5",
- "args": {"Task Type": "NOTIFY_WAIT", "Stream Id": 3}}])");
+        const auto task = [](const char *name, const char *start, const char *duration, int stream, const char *type) {
+            return R"(, {"ph": "X", "name": ")" + std::string(name) + R"(", "pid": 4, "tid": 2, "ts": ")" + start
+                + R"(", "dur": ")" + duration + R"(", "args": {"Task Type": ")" + type + R"(", "Stream Id": )"
+                + std::to_string(stream) + "}}";
+        };
+        const std::string text =
+            R"([{"ph": "M", "name": "process_name", "pid": 4, "args": {"name": "Ascend Hardware"}}, )"
+            R"({"ph": "X", "name": "ProfilerStep#2", "pid": 1, "tid": 1, "ts": "1700000000000000.000", "dur": "100.5"})"
+            + task("MatMulV2", "1700000000000010.250", "40.5", 2, "AI_CORE")
+            + task("hcom_allReduce__1", "1700000000000020.000", "20", 3, "COMMUNICATION")
+            + task("Notify_Wait", "1700000000000045.000", "5", 3, "NOTIFY_WAIT") + "]";
+        const auto recording = readText("trace_view.json", text);
         QCOMPARE(recording->ranks.size(), std::size_t(1));
         QCOMPARE(recording->ranks[0].steps.at(0).number, 2);
         const RecordedStream *cores = gpuStream(*recording, 2), *exchange = gpuStream(*recording, 3);
