@@ -153,16 +153,17 @@ private slots:
     void ascendsTracesAreRead()
     {
         const auto task = [](const char *name, const char *start, const char *duration, int stream, const char *type) {
-            return R"(, {"ph": "X", "name": ")" + std::string(name) + R"(", "pid": 4, "tid": 2, "ts": ")" + start
-                + R"(", "dur": ")" + duration + R"(", "args": {"Task Type": ")" + type + R"(", "Stream Id": )"
-                + std::to_string(stream) + "}}";
+            return ", {'ph': 'X', 'name': '" + std::string(name) + "', 'pid': 4, 'tid': 2, 'ts': '" + start
+                + "', 'dur': '" + duration + "', 'args': {'Task Type': '" + type
+                + "', 'Stream Id': " + std::to_string(stream) + "}}";
         };
-        const std::string text =
-            R"([{"ph": "M", "name": "process_name", "pid": 4, "args": {"name": "Ascend Hardware"}}, )"
-            R"({"ph": "X", "name": "ProfilerStep#2", "pid": 1, "tid": 1, "ts": "1700000000000000.000", "dur": "100.5"})"
+        std::string text =
+            "[{'ph': 'M', 'name': 'process_name', 'pid': 4, 'args': {'name': 'Ascend Hardware'}}, {'ph': 'X', "
+            "'name': 'ProfilerStep#2', 'pid': 1, 'tid': 1, 'ts': '1700000000000000.000', 'dur': '100.5'}"
             + task("MatMulV2", "1700000000000010.250", "40.5", 2, "AI_CORE")
             + task("hcom_allReduce__1", "1700000000000020.000", "20", 3, "COMMUNICATION")
             + task("Notify_Wait", "1700000000000045.000", "5", 3, "NOTIFY_WAIT") + "]";
+        std::ranges::replace(text, '\'', '"');
         const auto recording = readText("trace_view.json", text);
         QCOMPARE(recording->ranks.size(), std::size_t(1));
         QCOMPARE(recording->ranks[0].steps.at(0).number, 2);
