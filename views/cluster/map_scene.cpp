@@ -17,7 +17,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kFewLinks = 3; // or as many as there are datacenters: all of them are shown
+constexpr std::size_t kAllLinksShown = 3; // or as many as there are datacenters: all of them are shown
 
 QString text(const std::string &s)
 {
@@ -195,7 +195,7 @@ MapScene buildScene(const Plan &plan, const Evaluation *evaluation)
         scene.links.push_back(buildLink(plan, link, evaluation ? useOf(*evaluation, link, i) : nullptr, matches));
     }
     // Of many links those that carry nothing would only hide those that do; few may all show.
-    const bool areFew = scene.links.size() <= std::max<std::size_t>(kFewLinks, scene.islands.size());
+    const bool areFew = scene.links.size() <= std::max<std::size_t>(kAllLinksShown, scene.islands.size());
     for (LinkScene &link : scene.links)
         link.isResting = link.isUsed || areFew;
     scene.summary = QStringLiteral("%1 · %2").arg(gpusText(scene.gpus),

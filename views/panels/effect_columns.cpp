@@ -88,7 +88,7 @@ void EffectLine::paintEvent(QPaintEvent *event)
     }
     QPainter painter(this);
     if (isDimmed())
-        painter.setOpacity(kDimmed);
+        painter.setOpacity(kDimmedOpacity);
     const int room = width() - paintEffect(painter, rect(), m_effect) - kColumnGap;
     if (room < fontMetrics().horizontalAdvance(QStringLiteral("mm…")))
         return;

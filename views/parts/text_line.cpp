@@ -123,7 +123,7 @@ void TextLine::paintEvent(QPaintEvent *)
     QPainter painter(this);
     painter.setPen(isEnabled() ? inkColor(m_ink) : theme().textFaint);
     if (m_dimmed)
-        painter.setOpacity(kDimmed);
+        painter.setOpacity(kDimmedOpacity);
     if (m_wrapped)
         painter.drawText(rect(), int(m_alignment) | Qt::TextWordWrap, m_text);
     else

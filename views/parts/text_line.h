@@ -11,7 +11,7 @@ enum class Ink { Text, Muted, Faint, Good, Bad, Warning, Accent };
 [[nodiscard]] QColor inkColor(Ink ink);
 
 /// Opacity of what is not of the plan that the window shows.
-inline constexpr double kDimmed = 0.45;
+inline constexpr double kDimmedOpacity = 0.45;
 
 class TextLine : public QWidget {
     Q_OBJECT
