@@ -13,7 +13,7 @@ namespace trainyard {
 
 std::vector<PartEffect> usefulParts(const Evaluation &evaluation, const Catalogue &catalogue, std::stop_token stop)
 {
-    constexpr double kLeastGain = 0.001; // of the iteration
+    constexpr double kWorthTelling = 0.001; // of the iteration
     const double now = evaluation.metrics.iterationTime.value_or(0);
     if (evaluation.metrics.jobs || !(now > 0))
         return {};
@@ -28,7 +28,7 @@ std::vector<PartEffect> usefulParts(const Evaluation &evaluation, const Catalogu
     for (const Alternative &part : parts.list) {
         const auto better = evaluate(part.plan, catalogue, workspace, stop, Depth::Score);
         const Metric seconds = better ? (*better)->metrics.iterationTime : std::nullopt;
-        if (!seconds || !(*better)->feasible() || *seconds > now * (1 - kLeastGain))
+        if (!seconds || !(*better)->feasible() || *seconds > now * (1 - kWorthTelling))
             continue;
         const double perPiece = (now - *seconds) / part.size;
         const auto known = byGroup.find(part.group);
