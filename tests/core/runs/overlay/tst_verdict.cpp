@@ -288,31 +288,6 @@ private slots:
         QVERIFY2(verdict.headline.starts_with("Of another size (16 GPUs, the plan 64): "), textOf(verdict));
     }
 
-    /// Three times as fast, by its own batch: that it is another job stands first, and nothing is held against the
-    /// plan.
-    void anotherJobIsSaidFirstAndComparedWithNothing()
-    {
-        const EvaluationPtr plan = evaluated(oneSite(8));
-        SmallRecording made = logOf(*plan->metrics.iterationTime / 3);
-        made.series(samples::kMemoryReserved, 1, { 40e9 });
-        const RunVerdict same = judged(plan, made.run());
-        QVERIFY(same.isCompared && says(same.headline, "faster than predicted"));
-        const int batch = plan->plan->workload.globalBatch;
-        made.m_recording.arguments["global_batch_size"] = std::to_string(batch / 2);
-        const RunVerdict other = judged(plan, made.run());
-        const std::string first = "Another job: sequences per step " + std::to_string(batch / 2) + ", plan "
-            + std::to_string(batch) + ". A step takes ";
-        QVERIFY2(other.headline.starts_with(first), textOf(other));
-        QVERIFY2(!says(textOf(other).toStdString(), "predicted"), textOf(other));
-        QVERIFY(!other.isCompared && !other.isInRange);
-        QVERIFY(other.parts.empty() && other.stages.empty() && other.causes.empty());
-        QVERIFY(other.memory && other.memory->parts.empty() && !says(other.memory->headline, "predicted"));
-        const RunOverlayPtr overlay = overlayRun(plan, made.run(), {});
-        QVERIFY(says(overlay->differences.otherJob, "sequences per step"));
-        for (const RunCurve &curve : overlay->curves)
-            QVERIFY2(!curve.predicted, curve.title.c_str());
-    }
-
     /// allocated = weights + gradients + optimizer at rest, max allocated - allocated = activations and buffers, max
     /// reserved - max allocated = reserve, used - max reserved = what lies outside the allocator.
     void memoryIsJudgedLikeWithLikeAndAddsUp()
