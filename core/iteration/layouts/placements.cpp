@@ -44,12 +44,22 @@ bool hasUnlikePools(const Plan &plan)
     });
 }
 
+/// Whether the schedule can do what a pipeline of so many replicas gets.
+bool canBeScheduled(const Requested &asked, int data)
+{
+    const CountRule &rule = traitsOf(*asked.plan).microBatches;
+    const int total = totalMicroBatches(*asked.plan), stages = asked.degrees.pipeline;
+    return rule.accepts(total / data, stages) && rule.accepts((total + data - 1) / data, stages);
+}
+
 /// Numbers of replicas to look at besides: fewer of them where there are very many datacenters to
 /// search. The most themselves where pools differ, for the same on other GPUs.
 std::vector<int> numbersToTry(const Requested &asked, int most)
 {
     constexpr std::size_t kMostSites = 512; // looked at in all
-    const std::vector<int> numbers = fewerReplicas(asked, most);
+    std::vector<int> numbers = fewerReplicas(asked, most);
+    if (!sharesOut(*asked.plan)) // which deals other numbers
+        std::erase_if(numbers, [&](int data) { return !canBeScheduled(asked, data); });
     const std::size_t sites = std::max<std::size_t>(1, asked.plan->cluster.datacenters.size()),
                       stride = (numbers.size() * sites + kMostSites - 1) / kMostSites;
     std::vector<int> kept;
@@ -195,6 +205,22 @@ void addExchanges(Placements &placements, const Requested &asked)
     }
 }
 
+/// Of those from `first` on, in the order of their bounds, `most`: the best of each number of replicas before others.
+void keepBest(std::vector<PlacedLayout> &found, std::ptrdiff_t first, std::ptrdiff_t most)
+{
+    if (std::ssize(found) - first <= most)
+        return;
+    std::set<int> numbers;
+    std::vector<PlacedLayout> best, others;
+    for (auto placed = found.begin() + first; placed != found.end(); ++placed)
+        (numbers.insert(placed->layout.data).second ? best : others).push_back(std::move(*placed));
+    std::ranges::move(others, std::back_inserter(best));
+    best.resize(std::size_t(most));
+    std::ranges::stable_sort(best, {}, [](const PlacedLayout &p) { return std::tuple(!p.mayFit, p.bound); });
+    found.resize(std::size_t(first));
+    std::ranges::move(best, std::back_inserter(found));
+}
+
 Placements placed(const Requested &asked, const std::vector<PlacementMode> &modes, OpenReplicas replicas, int most)
 {
     Placements result;
@@ -211,8 +237,7 @@ Placements placed(const Requested &asked, const std::vector<PlacementMode> &mode
     const auto fewer = std::ranges::find(result.found, true, &PlacedLayout::isFewer);
     constexpr int kMostDealt = 6; // dealing takes longer than all else here
     const int mostFewer = sharesOut(*asked.plan) ? std::min(most, kMostDealt) : most;
-    if (result.found.end() - fewer > mostFewer)
-        result.found.erase(fewer + mostFewer, result.found.end());
+    keepBest(result.found, fewer - result.found.begin(), mostFewer);
     return result;
 }
 

@@ -81,7 +81,9 @@ class IdleProblemsTest : public QObject {
 private slots:
     void aDatacenterWithoutALinkIsToldSo()
     {
-        const EvaluationPtr evaluation = evaluated(twoSites());
+        Plan plan = twoSites();
+        plan.workload.globalBatch = 1024; // so that replicas in both are worth their exchange
+        const EvaluationPtr evaluation = evaluated(plan);
         const Problem *problem = idleProblem(*evaluation);
         QVERIFY(problem);
         QCOMPARE(problem->text, std::string("32 GPUs in Datacenter 2 idle: no link to Datacenter 1"));
@@ -95,6 +97,7 @@ private slots:
     {
         Plan plan = twoSites(3); // one stage of 8 replicas in each of three
         plan.cluster.datacenters.push_back(site("dc-3", 4));
+        plan.workload.globalBatch = 1024;
         const EvaluationPtr evaluation = evaluated(plan);
         const Problem *problem = idleProblem(*evaluation);
         QVERIFY(problem);

@@ -23,6 +23,7 @@ const Problem &blocking(const Evaluation &evaluation)
 Plan tooMuchPinned()
 {
     Plan plan = balanced(mixedReplicas());
+    plan.parallelism.data = 8;
     RankPin pin;
     pin.datacenter = "a";
     pin.pool = "slow";
@@ -64,6 +65,7 @@ private slots:
     void tensorGroupsStayWhereSharesAreInTheWay()
     {
         Plan plan = tooMuchPinned();
+        plan.parallelism.data = 6;
         plan.heterogeneity.assign.front().tensor = 2;
         plan.heterogeneity.assign.front().microBatches = 40;
         const auto evaluation = withFixes(plan);

@@ -5,6 +5,7 @@
 #include "core/iteration/cost/layer/expert_layer_cost.h"
 #include "core/iteration/cost/layer/token_slices.h"
 #include "core/iteration/layouts/placements.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -134,6 +135,7 @@ void CopiesAndSlices::gradientsOfTwoCopiesMeetOverTheWan()
     QVERIFY(between(two, 2) > between(one, 2));
     Plan unlinked = with(threeSites(8), ScheduleKind::DualPipe);
     unlinked.cluster.wanLinks.pop_back();
+    unlinked.parallelism.data = two->layout.data;
     const auto refused = evaluated(unlinked);
     QVERIFY(!refused->feasible());
     QVERIFY(refused->problems.front().text.find("no WAN link joins") != std::string::npos);
@@ -185,6 +187,7 @@ void CopiesAndSlices::shapesThatDoNotFitAreNamed()
 {
     Plan few = with(oneSite(8), ScheduleKind::DualPipe);
     few.workload.globalBatch = 8; // 4 micro-batches for each of two pipelines of 4 stages
+    few = withMostReplicas(few);
     const auto refused = evaluated(few);
     QVERIFY(!refused->feasible());
     QVERIFY(refused->problems.front().text.find("8 micro-batches") != std::string::npos);

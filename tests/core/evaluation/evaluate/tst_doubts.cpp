@@ -144,7 +144,9 @@ void TestDoubts::whatAnImportDidNotUnderstandIsAProblemUntilItIsSettled()
     QVERIFY(*doubted->metrics.confidence.iterationHigh > *before->metrics.confidence.iterationHigh
         && *doubted->metrics.confidence.iterationLow < *before->metrics.confidence.iterationLow);
     EvaluationWorkspace workspace;
-    QVERIFY(!selectDatacenters(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace));
+    Plan sites = threeSites(1, 2); // between which one could choose
+    sites.notUnderstood = plan.notUnderstood;
+    QVERIFY(!selectDatacenters(std::make_shared<const Plan>(sites), builtinCatalogue(), workspace));
     const Plan settled = *problem->fixes.front().plan;
     QVERIFY(settled.notUnderstood.empty());
     QCOMPARE(evaluated(settled)->problems.size(), before->problems.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/timeline/analysis.h"
 #include "core/facts/workload/model_math.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -116,6 +117,7 @@ void TestEvaluate::timeNeverRisesWithBandwidthConnectionsOrShorterRoundTrips()
             wan.nodePairGbps = 1 + double(random() % 50);
             wan.capacityGbps = 2 + double(random() % 400);
         }
+        slow = withMostReplicas(slow);
         Plan fast = slow;
         switch (trial % 4) {
         case 0:
@@ -251,6 +253,7 @@ void TestEvaluate::aSharedLinkSlowsItsPipelinesByItsCapacity()
     Plan plan = threeSites(8);
     for (WanLink &wan : plan.cluster.wanLinks)
         wan.capacityGbps = 4;
+    plan = withMostReplicas(plan);
     const auto evaluation = evaluated(plan);
     for (const WanLinkUse &use : evaluation->metrics.wanLinks)
         QVERIFY(use.utilization <= 1 + 1e-6);

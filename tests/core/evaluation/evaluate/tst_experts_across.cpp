@@ -5,6 +5,7 @@
 #include "core/evaluation/selection/selection.h"
 #include "core/iteration/layouts/placements.h"
 #include "core/iteration/placement/expert_spread.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/plans.h"
 #include "tests/support/test_program.h"
 #include "tests/support/trials.h"
@@ -164,6 +165,8 @@ private slots:
             plan.memory.recompute = one(Recompute::None, Recompute::Full);
             plan.workload.globalBatch = one(64, 128, 512);
             plan.placement.mode = PlacementMode::DataAcross;
+            if (trial % 4 > 0) // fewer often leave their experts in one datacenter
+                plan = withMostReplicas(plan);
             EvaluationWorkspace workspace;
             const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
             if (!evaluation || !(*evaluation)->metrics.iterationTime)
@@ -191,7 +194,7 @@ private slots:
     /// All replicas of a stage are in one datacenter, and so is every group.
     void aPipelineAcrossDatacentersKeepsThemTogether()
     {
-        Plan plan = sixReplicas(4);
+        Plan plan = withMostReplicas(sixReplicas(4));
         plan.placement.mode = PlacementMode::PipelineAcross;
         QVERIFY(!about(*evaluated(plan), Severity::Warning));
     }

@@ -3,6 +3,7 @@
 #include "core/evaluation/evaluate/estimate.h"
 #include "core/iteration/layouts/placements.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 #include "tests/support/workloads.h"
 
@@ -44,7 +45,7 @@ struct Answer {
 Answer answerOf(const Plan &plan)
 {
     const Workload workload = test::dealtWorkload(plan);
-    return { estimate(workload).iteration.value, *evaluated(plan)->metrics.iterationTime,
+    return { estimate(workload).iteration.value, *evaluated(withMostReplicas(plan))->metrics.iterationTime,
         int(std::ranges::count(workload.layout.shares.layersUneven, true)) };
 }
 

@@ -112,6 +112,7 @@ private slots:
         // It reads C at l instead of m: at 1 sample instead of 13 an L4 seems to have room for a quarter.
         Plan plan = lab();
         plan.heterogeneity.releasedStateFill = true;
+        plan.parallelism.data = 4;
         const EvaluationPtr evaluation = evaluated(plan);
         QCOMPARE(samplesOf(*evaluation), (std::vector { 13, 12, 34, 5 }));
         for (const ReplicaShare &share : evaluation->layout.shares.ranks)

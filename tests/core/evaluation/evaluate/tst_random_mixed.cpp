@@ -3,6 +3,7 @@
 // and what a reader of plans would expect of more bandwidth, of prefetching and of faster GPUs holds.
 #include "core/evaluation/advice/evaluate.h"
 #include "core/facts/catalogue/catalogue.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -199,7 +200,7 @@ private slots:
         RandomMixtures mixtures(3);
         double worst = 0;
         for (int i = 0; i < kPlans; ++i) {
-            const Plan plan = mixtures.next();
+            const Plan plan = withMostReplicas(mixtures.next());
             const EvaluationPtr simulated = evaluated(plan), estimated = evaluated(plan, Depth::Estimate);
             if (!simulated->metrics.iterationTime || !isDealt(*simulated))
                 continue;
@@ -264,8 +265,9 @@ private slots:
         for (int i = 0; i < kPlans; ++i) {
             Plan plan = mixtures.next();
             plan.heterogeneity.compute = ComputeSharing::Balanced;
+            plan.cluster.datacenters[0].pools[0].gpu = "a100-sxm-80gb";
+            plan = withMostReplicas(plan);
             Pool &pool = plan.cluster.datacenters[0].pools[0];
-            pool.gpu = "a100-sxm-80gb";
             const EvaluationPtr before = evaluated(plan);
             pool.gpu.clear();
             pool.inlineGpu = h100;

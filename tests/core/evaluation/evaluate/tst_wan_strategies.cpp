@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The switches across datacenters as a whole evaluation shows them.
 #include "core/evaluation/advice/evaluate.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -34,6 +35,7 @@ Plan profiled(double step, double parametersMb, double gbps)
     plan.placement.mode = PlacementMode::DataAcross;
     plan.workload.model = "gpt-3-1.3b";
     plan.workload.globalBatch = 2;
+    plan.parallelism.data = 2;
     plan.stack.name = "ideal";
     MeasuredStageTimes profile;
     profile.forwardMs = { step * 1e3 / 3 };
@@ -68,7 +70,7 @@ private slots:
     // windows of 0.2 MB
     void connectionsShortOfANodePairAreSaidWithTheWindowThatFillsIt()
     {
-        Plan plan = replicasApart();
+        Plan plan = withMostReplicas(replicasApart());
         plan.cluster.wanLinks[0].tcpWindowMb = 0.064;
         const std::string where = "cluster.wan_links[0].tcp_window_mb";
         const EvaluationPtr evaluation = evaluated(plan);
@@ -234,7 +236,7 @@ private slots:
 
     void moreFragmentsThanStepsAreSaid()
     {
-        Plan plan = replicasApart();
+        Plan plan = withMostReplicas(replicasApart());
         plan.wan.localSgd = LocalSgd::Streaming;
         plan.wan.localSteps = 1;
         plan.wan.fragments = 4;
@@ -287,7 +289,7 @@ private slots:
 
     void lossIsNeverFasterAndSaysWhatItLeaves()
     {
-        Plan plan = replicasApart();
+        Plan plan = withMostReplicas(replicasApart());
         plan.wan.tcpConnections = 17;
         double before = seconds(plan);
         for (const double loss : { 1e-6, 1e-5, 1e-4, 1e-3, 1e-2 }) {

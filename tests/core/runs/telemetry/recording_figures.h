@@ -62,7 +62,7 @@ inline void ofSeries(const Recording &recording, Figures &made)
 {
     double samples = 0;
     for (const SampleSeries &series : recording.series) {
-        const std::string place = series.name + (series.where.empty() ? "" : " " + series.where)
+        const std::string place = series.name.text() + (series.where.empty() ? "" : " " + series.where.text())
             + (series.rank < 0 ? "" : " rank " + std::to_string(series.rank)) + ": ";
         samples += static_cast<double>(series.at.size());
         made[place + "samples"] += static_cast<double>(series.at.size());

@@ -202,7 +202,7 @@ private slots:
                 for (std::size_t i = 0; i < series.at.size() && series.isByStep; ++i)
                     QVERIFY2(valueAt(whole, series.name, series.at[i]) == series.value[i]
                             || std::isnan(valueAt(whole, series.name, 41)), // of the first iteration, alone
-                        series.name.c_str());
+                        series.name.text().c_str());
         }
     }
 
