@@ -90,15 +90,16 @@ public:
 
 private:
     /// Without prefill in the bubbles, which leaves training as it is.
-    [[nodiscard]] ExpectedAll<EvaluationPtr> evaluateTraining(PlanPtr plan)
+    [[nodiscard]] ExpectedAll<EvaluationPtr> evaluateTraining(
+        PlanPtr plan, OpenReplicas replicas = OpenReplicas::Fastest)
     {
         if (plan->bubbleFill.enabled) {
             Plan alone = *plan;
             alone.bubbleFill.enabled = false;
             plan = std::make_shared<const Plan>(std::move(alone));
         }
-        return trainyard::run(
-            std::move(plan), Depth::Score, { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_stop });
+        return trainyard::run(std::move(plan), Depth::Score,
+            { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_stop, .replicas = replicas });
     }
 
     ExpectedAll<void> addCurrent()
@@ -130,9 +131,8 @@ private:
         plan.placement.stages.clear();
         plan.parallelism.data.reset();
         SelectionOption option;
-        option.plan = std::make_shared<const Plan>(std::move(plan));
         option.sentence = "Select " + blocksText({}, m_result.plan->cluster);
-        const auto answer = evaluateTraining(option.plan);
+        const auto answer = evaluateTraining(std::make_shared<const Plan>(plan), OpenReplicas::Most);
         if (!answer && answer.error().front().code == ErrorCode::Cancelled)
             return std::unexpected(answer.error());
         if (!answer || (*answer)->layout.data == 0)
@@ -141,6 +141,8 @@ private:
         const auto siteOf = [](const PipelineClass &c) { return c.locations.front().datacenter; };
         if (std::ranges::all_of(classes, [&](const PipelineClass &c) { return siteOf(c) == siteOf(classes.front()); }))
             return {}; // all in one: an option like any other
+        plan.parallelism.data = (*answer)->layout.data; // of fewer, all may lie in one
+        option.plan = std::make_shared<const Plan>(std::move(plan));
         fillPlaced(option, **answer);
         m_result.options.push_back(std::move(option));
         ++m_result.screened;

@@ -237,8 +237,8 @@ void HardwareWatch::judgeLevel(Track &track, const Sentences &say, AlarmList &bo
     const bool isHot = track.last.value > limit && track.before.value > limit;
     if (isHot || track.last.value <= limit)
         hold(track, isHot, 0,
-            std::string(isMemoryHeat(track.name) ? "has memory of " : "is at ") + plainText(track.last.value)
-                + " °C, above " + plainText(limit),
+            std::string(isMemoryHeat(track.name) ? "has memory of " : "is at ") + wholeText(track.last.value)
+                + " °C, above " + wholeText(limit),
             say, book);
 }
 
@@ -246,8 +246,8 @@ void HardwareWatch::judgeCounter(Track &track, const Sentences &say, AlarmList &
 {
     if (track.grown > 0)
         hold(track, true, 0,
-            "tells " + countText(track.grown) + " more " + std::string(faultCounted(track.name)) + ", "
-                + countText(track.last.value) + " in all",
+            "tells " + wholeText(track.grown) + " more " + std::string(faultCounted(track.name)) + ", "
+                + wholeText(track.last.value) + " in all",
             say, book);
     else if (track.holds)
         hold(track, false, 0, {}, say, book);

@@ -339,7 +339,7 @@ bool hasWriteAheadLog(std::string_view bytes)
 
 enum class DatabaseKind : std::uint8_t { Nsys, Other, Damaged };
 
-DatabaseKind kindOf(sqlite3 *database)
+DatabaseKind databaseKind(sqlite3 *database)
 {
     QueryRows rows(database,
         "SELECT count(*) FROM sqlite_master WHERE name IN ('StringIds', 'TARGET_INFO_SESSION_START_TIME', "
@@ -359,7 +359,7 @@ int looksLikeNsysExport(std::string_view, std::string_view head)
 Expected<Recording> readNsysExport(const SourceText &source, const SourceOptions &options)
 {
     const auto database = opened(source.text, options.stop);
-    const DatabaseKind kind = database ? kindOf(database.get()) : DatabaseKind::Damaged;
+    const DatabaseKind kind = database ? databaseKind(database.get()) : DatabaseKind::Damaged;
     if (kind != DatabaseKind::Nsys && hasWriteAheadLog(source.text))
         return refusal(source,
             "It is an SQLite database with its newest rows in a file beside it (a write-ahead log): `sqlite3 FILE "

@@ -187,6 +187,10 @@ Expected<Recording> RecordingBuilder::finish()
     else
         visitMoments(m_recording, [](Moment &at) { at = 0; });
     m_recording.zero = zero == kNoTime ? 0 : zero;
+    for (RankRecording &rank : m_recording.ranks)
+        for (RecordedStream &stream : rank.streams)
+            for (Moment &launched : stream.spans.launchedAt)
+                launched -= launched == kNoMoment ? 0 : m_recording.zero;
     return std::move(m_recording);
 }
 

@@ -97,7 +97,7 @@ private slots:
     {
         Plan plan = twoSites(3); // one stage of 8 replicas in each of three
         plan.cluster.datacenters.push_back(site("dc-3", 4));
-        plan.workload.globalBatch = 1024;
+        plan.workload.globalBatch = 8192;
         const EvaluationPtr evaluation = evaluated(plan);
         const Problem *problem = idleProblem(*evaluation);
         QVERIFY(problem);

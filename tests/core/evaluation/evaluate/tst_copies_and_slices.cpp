@@ -5,7 +5,6 @@
 #include "core/iteration/cost/layer/expert_layer_cost.h"
 #include "core/iteration/cost/layer/token_slices.h"
 #include "core/iteration/layouts/placements.h"
-#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
@@ -187,7 +186,7 @@ void CopiesAndSlices::shapesThatDoNotFitAreNamed()
 {
     Plan few = with(oneSite(8), ScheduleKind::DualPipe);
     few.workload.globalBatch = 8; // 4 micro-batches for each of two pipelines of 4 stages
-    few = withMostReplicas(few);
+    few.parallelism.data = 2;
     const auto refused = evaluated(few);
     QVERIFY(!refused->feasible());
     QVERIFY(refused->problems.front().text.find("8 micro-batches") != std::string::npos);

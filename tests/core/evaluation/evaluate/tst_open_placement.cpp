@@ -338,6 +338,7 @@ void TestOpenPlacement::aScheduleThatCannotBeBuiltIsMendedFromTheBestBound()
     const std::vector<PlacedLayout> found = placements(*workload).found;
     QCOMPARE(found.front().layout.data, 4);
     QCOMPARE(found.back().layout.data, 2);
+    plan.parallelism.data = 4;
     const EvaluationPtr evaluation = evaluated(plan);
     const std::vector<Fix> &fixes = evaluation->problems.front().fixes;
     QVERIFY(!fixes.empty());

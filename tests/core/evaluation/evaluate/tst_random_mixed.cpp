@@ -200,7 +200,7 @@ private slots:
         RandomMixtures mixtures(3);
         double worst = 0;
         for (int i = 0; i < kPlans; ++i) {
-            const Plan plan = withMostReplicas(mixtures.next());
+            const Plan plan = test::withMostReplicas(mixtures.next());
             const EvaluationPtr simulated = evaluated(plan), estimated = evaluated(plan, Depth::Estimate);
             if (!simulated->metrics.iterationTime || !isDealt(*simulated))
                 continue;
@@ -266,7 +266,7 @@ private slots:
             Plan plan = mixtures.next();
             plan.heterogeneity.compute = ComputeSharing::Balanced;
             plan.cluster.datacenters[0].pools[0].gpu = "a100-sxm-80gb";
-            plan = withMostReplicas(plan);
+            plan = test::withMostReplicas(plan);
             Pool &pool = plan.cluster.datacenters[0].pools[0];
             const EvaluationPtr before = evaluated(plan);
             pool.gpu.clear();

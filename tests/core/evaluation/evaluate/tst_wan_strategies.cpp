@@ -273,6 +273,7 @@ private slots:
         Plan plan = profiled(1, 0, 1e5);
         plan.placement.mode = PlacementMode::PipelineAcross;
         plan.parallelism.pipeline = 2;
+        plan.parallelism.data = 1;
         plan.workload.globalBatch = 1;
         plan.cluster.datacenters[0].fabricGbpsPerGpu = plan.cluster.datacenters[1].fabricGbpsPerGpu = 1e5;
         plan.cluster.wanLinks[0].nodePairGbps = 1e5;

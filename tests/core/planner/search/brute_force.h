@@ -12,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 namespace trainyard::test {
 
@@ -51,8 +52,8 @@ struct Reference {
     }
 };
 
-/// From the metrics of the whole cluster, less what idle GPUs cost and draw. Of the plan that was asked about
-/// `replicas` are the fastest, as everywhere; of other candidates the most, which the search then states.
+/// From the metrics of the whole cluster, less what nodes that are idle as a whole cost and draw. Of the plan that was
+/// asked about `replicas` are the fastest, as everywhere; of other candidates the most, which the search then states.
 inline Reference referenceOf(
     const PlanPtr &plan, EvaluationWorkspace &workspace, OpenReplicas replicas = OpenReplicas::Most)
 {
@@ -74,9 +75,13 @@ inline Reference referenceOf(
     for (std::size_t d = 0; d < plan->cluster.datacenters.size(); ++d) {
         const Datacenter &site = plan->cluster.datacenters[d];
         for (std::size_t p = 0; p < site.pools.size(); ++p) {
-            int idle = site.pools[p].gpus();
+            const int ofNode = site.pools[p].gpusPerNode;
+            std::set<int> nodes; // with a GPU that works: a node is paid for whole
             for (const GpuRun &run : (*evaluation)->layout.runs)
-                idle -= run.datacenter == int(d) && run.pool == int(p) ? run.gpus : 0;
+                for (int gpu = run.firstGpu;
+                     run.datacenter == int(d) && run.pool == int(p) && gpu < run.firstGpu + run.gpus; ++gpu)
+                    nodes.insert(gpu / ofNode);
+            const int idle = site.pools[p].gpus() - int(nodes.size()) * ofNode;
             const GpuSpec &gpu = *builtinCatalogue().gpu(site.pools[p].gpu);
             idleUsd += idle * site.pools[p].usdPerGpuHour.value_or(gpu.usdPerHour);
             idleWatts += idle * gpu.tdpWatts * builtinPower().idleShare;

@@ -33,9 +33,9 @@ private slots:
         QTest::addColumn<int>("nodes");
         QTest::addColumn<int>("gpus");
         QTest::newRow("a node of 64") << 64 << 8;
-        QTest::newRow("half a node of 32") << 32 << 4;
+        QTest::newRow("two nodes of 32") << 32 << 16;
     }
-    /// USD per hour = GPUs × price: a budget of G and a half GPUs is kept by plans of at most G.
+    /// USD per hour = GPUs of whole nodes × price: a budget of G and a half GPUs is kept by plans of at most G.
     void aBudgetThatOnlySmallPlansKeepIsMet()
     {
         QFETCH(int, nodes);

@@ -199,7 +199,7 @@ private slots:
         gpu.spans.launch = { 1, 2, 3 };
         gpu.spans.launchedAt = { 40'000, 99'999, 101'000 };
         rank.streams = { gpu, host };
-        const RankSummary both = summarizeRank(recording, rank);
+        const RankSummary both = summarizeRank(recording, rank, SummaryRule::Hta);
         // the second was launched at 99.999 µs, which HTA rounds up into the last step
         QVERIFY(both.breakdown == (TemporalBreakdown { 10, 10, 0, 0 }));
         QVERIFY((both.steps == std::vector<std::int64_t> { 1, 2 }));
