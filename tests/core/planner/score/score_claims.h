@@ -39,7 +39,8 @@ public:
         m_candidate = &candidate;
         ++m_counts.looked;
         const PlanPtr plan = m_space.plan(candidate);
-        const auto ran = run(plan, Depth::Score, { builtinCatalogue(), m_workspace });
+        const auto ran = run(plan, Depth::Score,
+            { .catalogue = builtinCatalogue(), .workspace = m_workspace, .replicas = OpenReplicas::Most });
         const bool isFeasible = ran && (*ran)->feasibility.all();
         m_counts.feasible += isFeasible;
         if (score.state == ScoreState::Refused) {

@@ -117,7 +117,8 @@ std::vector<Candidate> drawn(const SearchSpace &space, std::size_t count, unsign
 Outcome reference(const SearchSpace &space, const Candidate &candidate)
 {
     static EvaluationWorkspace workspace;
-    const auto evaluation = run(space.plan(candidate), Depth::Score, { builtinCatalogue(), workspace });
+    const auto evaluation = run(space.plan(candidate), Depth::Score,
+        { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Most });
     if (!evaluation || !(*evaluation)->metrics.iterationTime)
         return {};
     const Metrics &metrics = (*evaluation)->metrics;

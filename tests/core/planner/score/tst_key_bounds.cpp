@@ -47,7 +47,8 @@ std::map<std::string, Bound> answers()
         for (std::string key; words >> key;)
             all[section + key] = bound;
     };
-    give(Bound::NoTime, "", "name notes");
+    give(Bound::NoTime, "", "name notes not_understood");
+    give(Bound::NoTime, "not_understood[].", "key text low high blocking");
     give(Bound::InCosts, "",
         "cluster workload parallelism stack placement memory wan moe heterogeneity calibration profile layer_profiles");
     give(Bound::InCosts, "cluster.", "datacenters wan_links");
@@ -207,7 +208,8 @@ class KeyBoundsTest : public QObject {
     /// 0: it does not run.
     double secondsOf(const PlanPtr &plan)
     {
-        const auto ran = run(plan, Depth::Score, { builtinCatalogue(), m_workspace });
+        const auto ran = run(plan, Depth::Score,
+            { .catalogue = builtinCatalogue(), .workspace = m_workspace, .replicas = OpenReplicas::Most });
         return ran ? (*ran)->metrics.iterationTime.value_or(0) : 0;
     }
 

@@ -136,7 +136,7 @@ private slots:
                 if (++exact > 20)
                     continue;
                 const auto evaluation = run(result.space->plan(result.space->candidate(row.number)), Depth::Score,
-                    { builtinCatalogue(), workspace });
+                    { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Most });
                 QVERIFY(evaluation && (*evaluation)->feasible());
                 const Metrics &metrics = (*evaluation)->metrics;
                 QCOMPARE(row.seconds, *metrics.iterationTime);
