@@ -38,8 +38,9 @@ struct ToldEvents {
         }
         for (const SampleSeries &series : part.series)
             for (std::size_t i = 0; i < series.at.size(); ++i)
-                samples.insert(series.name + " " + series.unit + " " + number(series.rank) + series.where + " "
-                    + number(series.isByStep) + number(series.isByStep ? series.at[i] : series.at[i] + shift)
+                samples.insert(series.name.text() + " " + series.unit.text() + " " + number(series.rank)
+                    + series.where.text() + " " + number(series.isByStep)
+                    + number(series.isByStep ? series.at[i] : series.at[i] + shift)
                     + (std::isnan(series.value[i]) ? std::string("none") : number(series.value[i])));
     }
 };

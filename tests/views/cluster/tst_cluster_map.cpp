@@ -2,6 +2,7 @@
 // The map under real mouse and key events: drags by mouse and by keyboard give the same plans, previews come once per
 // change, Esc puts everything back, and no GPU is ever lost.
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/amount_popup.h"
 #include "views/cluster/editors/datacenter_editor.h"
@@ -402,5 +403,4 @@ private slots:
 };
 
 TRAINYARD_TEST(ClusterMapTest)
-#include "tests/support/told.h"
 #include "tst_cluster_map.moc"

@@ -2,6 +2,7 @@
 #include "models/job_spans.h"
 #include "tests/support/job_evaluation.h"
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "views/cluster/cluster_map.h"
 #include "views/cluster/map_jobs.h"
 #include "views/details/details.h"
@@ -111,5 +112,4 @@ private slots:
 };
 
 TRAINYARD_TEST(MapJobsTest)
-#include "tests/support/told.h"
 #include "tst_map_jobs.moc"

@@ -2,6 +2,7 @@
 // Links on the map: each label lies on its own line, off every island and every other line and label, none vanishes,
 // and what carries nothing shows only while someone asks.
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/link_scene.h"
 #include "views/cluster/map_painter.h"
@@ -211,5 +212,4 @@ private slots:
 };
 
 TRAINYARD_TEST(MapLinksTest)
-#include "tests/support/told.h"
 #include "tst_map_links.moc"

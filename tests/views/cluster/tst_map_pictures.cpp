@@ -2,6 +2,7 @@
 // Golden images of the map's islands and links under a drag, one per theme: tests/support/golden_picture.h.
 #include "tests/support/golden_picture.h"
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/cluster_map.h"
 #include "views/theme/theme.h"
@@ -61,5 +62,4 @@ private slots:
 };
 
 TRAINYARD_TEST(MapPicturesTest)
-#include "tests/support/told.h"
 #include "tst_map_pictures.moc"

@@ -2,6 +2,7 @@
 // A datacenter is dragged over the map with a real mouse: its coordinates and the round trips of its links follow,
 // live, as one step that Esc, undo and Shift take back or leave out.
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/cluster_map.h"
 #include "views/cluster/map_edits.h"
@@ -184,5 +185,4 @@ private slots:
 };
 
 TRAINYARD_TEST(MovePlaceTest)
-#include "tests/support/told.h"
 #include "tst_move_place.moc"

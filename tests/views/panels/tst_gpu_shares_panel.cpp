@@ -5,6 +5,7 @@
 #include "models/plan_document.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/samples.h"
+#include "tests/support/told.h"
 #include "tests/support/test_program.h"
 #include "views/panels/gpu_shares_panel.h"
 #include "views/panels/hover_button.h"
@@ -305,5 +306,4 @@ private slots:
 };
 
 TRAINYARD_TEST(GpuSharesPanelTest)
-#include "tests/support/told.h"
 #include "tst_gpu_shares_panel.moc"

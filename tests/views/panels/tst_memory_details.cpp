@@ -2,6 +2,7 @@
 // The memory panel with the hands of a user: the steps that make a plan fit, what free memory buys, and what offload
 // does.
 #include "hand_made.h"
+#include "tests/support/told.h"
 #include "tests/support/test_program.h"
 #include "views/panels/fact_table.h"
 #include "views/panels/fit_steps.h"
@@ -173,5 +174,4 @@ private slots:
 };
 
 TRAINYARD_TEST(MemoryDetailsTest)
-#include "tests/support/told.h"
 #include "tst_memory_details.moc"

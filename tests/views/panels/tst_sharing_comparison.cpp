@@ -2,6 +2,7 @@
 // The comparison of ways to share, with results made by hand: what stands in a row, what opens it, and what makes it
 // the plan.
 #include "hand_made.h"
+#include "tests/support/told.h"
 #include "tests/support/test_program.h"
 #include "views/panels/baseline_row.h"
 #include "views/panels/hover_button.h"
@@ -162,5 +163,4 @@ private slots:
 };
 
 TRAINYARD_TEST(SharingComparisonTest)
-#include "tests/support/told.h"
 #include "tst_sharing_comparison.moc"

@@ -2,6 +2,7 @@
 // The section "Experts" of the strategy panel with the hands of a user, and what the panels say of an evaluation of
 // experts: there for models that have some, and for no others.
 #include "strategy_fixture.h"
+#include "tests/support/told.h"
 #include "tests/support/test_program.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/expert_text.h"
@@ -173,5 +174,4 @@ private slots:
 };
 
 TRAINYARD_TEST(StrategiesExpertsTest)
-#include "tests/support/told.h"
 #include "tst_strategies_experts.moc"

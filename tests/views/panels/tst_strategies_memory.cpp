@@ -2,6 +2,7 @@
 // The section "Memory" of the strategy panel with the hands of a user: what is there, what appears with a switch, what
 // it makes of the plan, and the words under activation offload.
 #include "strategy_fixture.h"
+#include "tests/support/told.h"
 #include "tests/support/test_program.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/offload_text.h"
@@ -261,5 +262,4 @@ private slots:
 };
 
 TRAINYARD_TEST(StrategiesMemoryTest)
-#include "tests/support/told.h"
 #include "tst_strategies_memory.moc"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/told.h"
 #include "tests/support/test_program.h"
 #include "views/panels/strategy_panel.h"
 
@@ -395,5 +396,4 @@ private slots:
 };
 
 TRAINYARD_TEST(StrategyPanelTest)
-#include "tests/support/told.h"
 #include "tst_strategy_panel.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "hand_made.h"
 #include "models/text/format.h"
+#include "tests/support/told.h"
 #include "tests/support/test_program.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/critical_path_text.h"
@@ -407,5 +408,4 @@ private slots:
 };
 
 TRAINYARD_TEST(WhyAndProblemsTest)
-#include "tests/support/told.h"
 #include "tst_why_and_problems.moc"
