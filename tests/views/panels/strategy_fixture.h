@@ -4,6 +4,7 @@
 
 #include "hand_made.h"
 #include "models/plan_document.h"
+#include "views/panels/effect_columns.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/strategy_row.h"
@@ -33,7 +34,7 @@ protected:
         m_panel = std::make_unique<StrategyPanel>(builtinCatalogue());
         PlanDocument *document = m_document.get();
         QObject::connect(document, &PlanDocument::planChanged, m_panel.get(),
-            [panel = m_panel.get()](const PlanPtr &plan) { panel->setShown(shownOf(plan)); });
+            [panel = m_panel.get()](const PlanPtr &next) { panel->setShown(shownOf(next)); });
         QObject::connect(m_panel.get(), &StrategyPanel::editCommitted, document,
             [document](const PlanPtr &next, const QString &text) { document->apply(next, text); });
         QObject::connect(m_panel.get(), &StrategyPanel::editStepped, document,
