@@ -5,6 +5,7 @@
 #include "tests/support/trials.h"
 #include "window_fixture.h"
 
+#include "views/panels/effect_columns.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/hover_button.h"
 #include "views/panels/part_row.h"
