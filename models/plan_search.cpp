@@ -205,7 +205,7 @@ PlanPtr PlanSearch::writtenPlanOf(std::size_t row)
 void PlanSearch::payForOwn()
 {
     const auto own = searchedRow();
-    if (!own || m_asked.keepsIdle || !(m_rows[*own].clusterUsdPerHour > 0))
+    if (!own || *own >= m_rows.size() || m_asked.keepsIdle || !(m_rows[*own].clusterUsdPerHour > 0))
         return;
     SearchRow &row = m_rows[*own];
     if (m_asked.objective == Objective::Cost && row.value == row.usdPerMillionTokens)

@@ -74,7 +74,11 @@ void onThreadOf(RunPool &pool, const std::function<void()> &work)
 /// What is compared deals its work to all GPUs: as many replicas as there is room for.
 RunContext contextOf(RunPool &pool, const Catalogue &catalogue, const std::stop_token &stop)
 {
-    return { .catalogue = catalogue, .workspace = pool.workspace(), .stop = stop, .cache = &pool.cache() };
+    return { .catalogue = catalogue,
+        .workspace = pool.workspace(),
+        .stop = stop,
+        .cache = &pool.cache(),
+        .replicas = OpenReplicas::Most };
 }
 
 /// On a thread of the pool: all that have nothing but a plan, and their limits.

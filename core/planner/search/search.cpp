@@ -92,6 +92,8 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     const Constraints &c = options.constraints;
     SpaceOptions around { .fixed = options.fixed, .datacenters = c.datacenters };
     around.mayTrainOtherwise = options.mayTrainOtherwise;
+    if (options.keepsIdle) // the cluster as it is
+        around.fixed.emplace_back("cluster.datacenters");
     const auto namesPools = [](const auto &setting) { return setting.first.find(".pools[") != std::string::npos; };
     if (std::ranges::any_of(
             options.scenarios, [&](const Scenario &one) { return std::ranges::any_of(one.settings, namesPools); }))

@@ -71,7 +71,7 @@ private slots:
         QTest::newRow("gpus") << words("--objective gpus --min-tokens-per-s 100000") << true;
         QTest::newRow("most GPUs") << words("--max-gpus 100") << true;
         QTest::newRow("kept") << words("--objective cost --keep-idle") << false;
-        QTest::newRow("datacenter") << words("--datacenter virginia,ohio") << false;
+        QTest::newRow("datacenter") << words("--datacenter virginia,ohio") << true;
     }
     /// evaluate of the file says what optimize said of it; GPUs that idle are gone where money or GPUs are asked about,
     /// and the iteration is the same to the last bit.

@@ -5,8 +5,8 @@
 #include "models/plan_document.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/samples.h"
-#include "tests/support/told.h"
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "views/panels/gpu_shares_panel.h"
 #include "views/panels/hover_button.h"
 #include "views/panels/share_bar.h"
@@ -185,6 +185,7 @@ private slots:
         plan.cluster.wanLinks = { test::wanLink("a", "b") };
         plan.placement.mode = PlacementMode::DataAcross;
         plan.parallelism.pipeline = 2;
+        plan.parallelism.data = 4;
         start(test::balanced(plan));
         const std::vector<int> before = samples(); // of both stages of either
         QCOMPARE(before.size(), 4u);
@@ -208,7 +209,9 @@ private slots:
     // A pipeline whose stages lie in two pools is nobody's to pin.
     void whatLiesInSeveralPoolsHasNoHandle()
     {
-        start(test::balanced(test::mixedStages()));
+        Plan plan = test::mixedStages();
+        plan.parallelism.data = 4; // the first stages on one pool, the second on the other
+        start(test::balanced(plan));
         for (const GpuShareRow *each : m_panel->rows())
             QVERIFY(!each->workBar()->handle() && each->share().replica.count == 0);
     }

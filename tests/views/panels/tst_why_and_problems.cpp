@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "hand_made.h"
 #include "models/text/format.h"
-#include "tests/support/told.h"
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/critical_path_text.h"
 #include "views/panels/hover_button.h"
@@ -367,7 +367,7 @@ private slots:
         panel.resize(400, 300);
         panel.show();
         QVERIFY(panel.findChild<HoverButton *>()->isEnabled());
-        panel.setShown(shownOf(after));
+        panel.setShown(test::told(after, handmade::shared(e))); // in the moment after an edit
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
         auto *button = panel.findChild<HoverButton *>();
         QVERIFY(!button->isEnabled());
