@@ -60,13 +60,13 @@ QByteArray megatronLog(double seconds)
     return text;
 }
 
-/// Σ parts = step, on both sides.
 /// No source tells a model: nothing is predicted of it, and nothing compared.
 bool isNotCompared(const json &answer)
 {
     return answer.at("parts").empty() && answer.at("predicted_s").is_null();
 }
 
+/// Σ parts = step, on both sides.
 bool addsUp(const json &answer)
 {
     double predicted = 0, measured = 0;
