@@ -172,7 +172,8 @@ PlanPtr PlanSearch::planOf(std::size_t row) const
 {
     if (!m_space || row >= m_rows.size())
         return nullptr;
-    return m_space->plan(m_space->candidate(m_rows[row].number));
+    PlanPtr made = m_space->plan(m_space->candidate(m_rows[row].number));
+    return searchedRow() == row ? made : withReplicas(made, m_rows[row].data);
 }
 
 int PlanSearch::givesBack(std::size_t row) const
@@ -188,9 +189,14 @@ int PlanSearch::givesBack(std::size_t row) const
 PlanPtr PlanSearch::writtenPlanOf(std::size_t row)
 {
     const PlanPtr plan = planOf(row);
-    if (!plan || givesBack(row) == 0)
-        return plan;
+    if (!plan)
+        return nullptr;
     const std::uint64_t number = m_rows[row].number;
+    if (givesBack(row) == 0) {
+        if (std::ranges::find(m_written, number, &Written::number) == m_written.end())
+            m_written.push_back({ number, plan, 0 });
+        return plan;
+    }
     if (const auto known = std::ranges::find(m_written, number, &Written::number); known != m_written.end())
         return known->plan;
     EvaluationWorkspace workspace;

@@ -48,12 +48,18 @@ QAction *PageSwitcher::entry(QWidget *page, const QString &name, const QString &
 
 void PageSwitcher::add(QWidget *page, const QString &name, std::function<void()> open)
 {
-    connect(entry(page, name, {}), &QAction::triggered, this, std::move(open));
+    connect(entry(page, name, {}), &QAction::triggered, this, [this, open = std::move(open)] {
+        open();
+        showPlace(); // a click on the one that is shown has unchecked it
+    });
 }
 
 void PageSwitcher::add(QWidget *page, const QString &name, const QString &command)
 {
-    connect(entry(page, name, command), &QAction::triggered, this, [this, command] { m_registry.trigger(command); });
+    connect(entry(page, name, command), &QAction::triggered, this, [this, command] {
+        m_registry.trigger(command);
+        showPlace();
+    });
 }
 
 QString PageSwitcher::place() const

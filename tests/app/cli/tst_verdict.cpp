@@ -201,8 +201,7 @@ private:
         QVERIFY(hasSentence(moe.at("doubts"), "No source tells a model"));
         QVERIFY(moe.at("headline").get<std::string>().starts_with("A step takes 2.12 s. How much was to be "));
         const json first = verdictOf({ logs + "megatron_keyvalue.log" });
-        QVERIFY(addsUp(first) && std::abs(first.at("measured_s").get<double>() - 12.5) < 1e-9);
-        QCOMPARE(first.at("parts").size(), std::size_t(3));
+        QVERIFY(isNotCompared(first) && std::abs(first.at("measured_s").get<double>() - 12.5) < 1e-9);
         QVERIFY(hasSentence(first.at("doubts"), "only step is its first iteration"));
         QVERIFY(memoryAddsUp(first) && memoryAddsUp(timed) && moe.at("memory").is_null());
         // This one ends before its first step is timed. 12.58 / 1.5729 = 8 shards, 1.704 - 1.5729 = 0.26 / 2 of the
@@ -237,8 +236,7 @@ private:
         QVERIFY(hasSentence(moe.at("doubts"), "No source tells a model"));
         QVERIFY(moe.at("headline").get<std::string>().starts_with("A step takes 5.53 s. How much was to be "));
         const json timed = verdictOf({ logs + "megatron_deepspeed_alcf_keyvalue.log" });
-        QVERIFY(addsUp(timed) && std::abs(timed.at("measured_s").get<double>() - 29.57) < 1e-9);
-        QCOMPARE(timed.at("parts").size(), std::size_t(3));
+        QVERIFY(isNotCompared(timed) && std::abs(timed.at("measured_s").get<double>() - 29.57) < 1e-9);
         QVERIFY(hasSentence(timed.at("doubts"), "only step is its first iteration"));
         QVERIFY(memoryAddsUp(timed) && memoryAddsUp(old) && moe.at("memory").is_null());
         // This one ends before its first step is timed. 64.43 / 2.0133 = 32 shards of 80 layers with 18 bytes a

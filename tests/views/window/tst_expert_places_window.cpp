@@ -146,6 +146,7 @@ private slots:
         f.run("experts.show");
         QCOMPARE(f.map()->traffic()->flows.size(), 1u);
         Plan plan = *f.document.plan();
+        plan.parallelism.data = f.bridge.evaluation()->layout.data;
         plan.parallelism.expert = 8;
         f.document.apply(std::make_shared<const Plan>(plan), QStringLiteral("Groups of eight"));
         f.settle();

@@ -139,7 +139,7 @@ private slots:
         QCOMPARE(plan.cluster.wanLinks[0].rttMs, 60.0); // aws-us-east-1 – aws-us-west-2 in the catalogue
         QCOMPARE(plan.workload.inlineModel->layers, 36);
         QVERIFY(f.document.path().isEmpty());
-        QVERIFY(!f.document.isModified());
+        QVERIFY(f.document.isModified()); // it is in the window alone
         // The workbench shows it, and it runs.
         QVERIFY(!f.isShown());
         f.settle();

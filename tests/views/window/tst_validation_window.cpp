@@ -64,7 +64,7 @@ private slots:
         emit f.window.validation().planChosen(planOf(*found, found->results().front()));
         QVERIFY(f.window.workbench().isVisible());
         QCOMPARE(f.document.plan()->workload.model, std::string("llama-3-8b"));
-        QVERIFY(!f.document.isModified() && f.document.path().isEmpty());
+        QVERIFY(f.document.isModified() && f.document.path().isEmpty());
         f.settle();
     }
     void aDroppedFileOfRowsIsRun()

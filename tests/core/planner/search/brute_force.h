@@ -82,9 +82,12 @@ inline Reference referenceOf(
                      run.datacenter == int(d) && run.pool == int(p) && gpu < run.firstGpu + run.gpus; ++gpu)
                     nodes.insert(gpu / ofNode);
             const int idle = site.pools[p].gpus() - int(nodes.size()) * ofNode;
+            int unused = site.pools[p].gpus(); // also of nodes where others work: they draw nothing here
+            for (const GpuRun &run : (*evaluation)->layout.runs)
+                unused -= run.datacenter == int(d) && run.pool == int(p) ? run.gpus : 0;
             const GpuSpec &gpu = *builtinCatalogue().gpu(site.pools[p].gpu);
             idleUsd += idle * site.pools[p].usdPerGpuHour.value_or(gpu.usdPerHour);
-            idleWatts += idle * gpu.tdpWatts * builtinPower().idleShare;
+            idleWatts += unused * gpu.tdpWatts * builtinPower().idleShare;
         }
     }
     const double tokens = r.tokensPerSecond * r.seconds;
