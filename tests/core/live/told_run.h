@@ -163,7 +163,7 @@ inline std::vector<std::string> sentencesOf(const Recording &r)
     }
     for (const SampleSeries &series : r.series)
         for (std::size_t i = 0; i < series.at.size(); ++i)
-            said.push_back(series.name + " " + series.where + " " + std::to_string(series.rank) + " "
+            said.push_back(series.name.text() + " " + series.where.text() + " " + std::to_string(series.rank) + " "
                 + (series.isByStep ? std::to_string(series.at[i]) : at(series.at[i])) + " "
                 + std::to_string(series.value[i]));
     std::ranges::sort(said);

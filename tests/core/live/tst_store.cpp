@@ -276,7 +276,7 @@ private slots:
                 batch.part.names.push_back("kernel of step " + std::to_string(step));
                 batch.part.ranks[0].streams[0].spans.name[0] = 4; // names without end
                 batch.part.series.push_back(
-                    { "series " + std::to_string(step / 10), "1", -1, "", true, { step }, { 1 }, 0 });
+                    { SharedText("series " + std::to_string(step / 10)), "1", -1, "", true, { step }, { 1 }, 0 });
                 given += eventsOf(batch);
                 store.take(std::move(batch));
             }

@@ -161,8 +161,11 @@ Recording streamable(Recording r)
     }
     r.arguments = arguments;
     for (std::size_t s = 0; s < r.series.size(); ++s) {
-        text(r.series[s].unit), text(r.series[s].where);
-        r.series[s].name = "series" + std::to_string(s);
+        std::string unit = r.series[s].unit.text(), where = r.series[s].where.text();
+        text(unit), text(where);
+        r.series[s].unit = SharedText(unit);
+        r.series[s].where = SharedText(where);
+        r.series[s].name = SharedText("series" + std::to_string(s));
     }
     for (std::size_t i = 0; i < r.ranks.size(); ++i) {
         RankRecording &rank = r.ranks[i];
