@@ -210,7 +210,8 @@ private slots:
         auto *gpu = named<ChoiceField>(f.sheet(), "GPU type of region 1");
         QTest::mouseClick(gpu, Qt::LeftButton);
         QVERIFY(gpu->list().isVisible());
-        QVERIFY(gpu->list().item(0)->text().contains("300"));
+        const QString first = gpu->list().item(0)->text();
+        QVERIFY2(first.contains("B300") || first.contains("MI35"), qPrintable(first));
         QCOMPARE(gpu->list().count(), int(builtinCatalogue().gpus.size()));
     }
     void aClickThatOnlyLooksAtTheListChangesNothing()

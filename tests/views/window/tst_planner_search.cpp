@@ -161,7 +161,7 @@ private slots:
         w.waitForEnd();
         QVERIFY(w.search.result()->isStopped && !w.search.best().empty());
         QVERIFY2(w.page.resultLine().contains(QStringLiteral("not proven")), qPrintable(w.page.resultLine()));
-        const PlanPtr best = w.search.planOf(w.search.best().front());
+        const PlanPtr best = w.search.writtenPlanOf(w.search.best().front());
         QVERIFY(w.bestRow().value <= w.search.rows()[*w.search.own()].value);
         QTest::mouseClick(w.page.candidate->adopt, Qt::LeftButton);
         w.settle();
