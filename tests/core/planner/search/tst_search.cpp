@@ -143,8 +143,13 @@ private slots:
                 QCOMPARE(row.gpus, metrics.gpusUsed);
                 const double price = builtinCatalogue().gpu("h100-sxm-80gb")->usdPerHour;
                 // whole nodes, with a GPU in them that works
-                QVERIFY(row.usdPerHour > metrics.gpusUsed * price * (1 - 1e-9)
-                    && row.usdPerHour < metrics.gpusTotal * price * (1 + 1e-9));
+                QVERIFY2(row.usdPerHour > metrics.gpusUsed * price * (1 - 1e-6)
+                        && row.usdPerHour < metrics.gpusTotal * price * (1 + 1e-6),
+                    qPrintable(QString("%1 $ an hour for %2 of %3 GPUs of %4 $")
+                            .arg(row.usdPerHour)
+                            .arg(metrics.gpusUsed)
+                            .arg(metrics.gpusTotal)
+                            .arg(price)));
             }
             QVERIFY(exact > 0);
         }
