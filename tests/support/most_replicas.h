@@ -18,4 +18,15 @@ inline Plan withMostReplicas(Plan plan)
     return plan;
 }
 
+/// The whole evaluation of `plan` with as many replicas as there is room for.
+inline EvaluationPtr evaluatedWithMost(Plan plan)
+{
+    EvaluationWorkspace workspace;
+    auto result = run(std::make_shared<const Plan>(std::move(plan)), Depth::Everything,
+        { .catalogue = builtinCatalogue(), .workspace = workspace, .replicas = OpenReplicas::Most });
+    if (!result)
+        qFatal("%s", toString(result.error().front()).c_str());
+    return *result;
+}
+
 } // namespace trainyard::test

@@ -2,8 +2,8 @@
 // The memory panel with the hands of a user: the steps that make a plan fit, what free memory buys, and what offload
 // does.
 #include "hand_made.h"
-#include "tests/support/told.h"
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "views/panels/fact_table.h"
 #include "views/panels/fit_steps.h"
 #include "views/panels/hover_button.h"

@@ -2,8 +2,8 @@
 // The comparison of ways to share, with results made by hand: what stands in a row, what opens it, and what makes it
 // the plan.
 #include "hand_made.h"
-#include "tests/support/told.h"
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "views/panels/baseline_row.h"
 #include "views/panels/hover_button.h"
 #include "views/panels/set_bars.h"

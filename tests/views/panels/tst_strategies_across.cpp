@@ -2,8 +2,8 @@
 // The sections "Across datacenters" and "Bubbles" of the strategy panel with the hands of a user: what is there, what
 // it makes of the plan, and that one step after the other is one to undo.
 #include "strategy_fixture.h"
-#include "tests/support/told.h"
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "views/panels/effect_columns.h"
 #include "views/panels/file_row.h"
 #include "views/panels/number_row.h"

@@ -2,8 +2,8 @@
 // The section "Experts" of the strategy panel with the hands of a user, and what the panels say of an evaluation of
 // experts: there for models that have some, and for no others.
 #include "strategy_fixture.h"
-#include "tests/support/told.h"
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/expert_text.h"
 #include "views/panels/number_strip.h"

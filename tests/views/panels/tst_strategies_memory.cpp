@@ -2,8 +2,8 @@
 // The section "Memory" of the strategy panel with the hands of a user: what is there, what appears with a switch, what
 // it makes of the plan, and the words under activation offload.
 #include "strategy_fixture.h"
-#include "tests/support/told.h"
 #include "tests/support/test_program.h"
+#include "tests/support/told.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/offload_text.h"
 #include "views/parts/text_line.h"

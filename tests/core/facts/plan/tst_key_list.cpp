@@ -26,6 +26,7 @@ Plan fullPlan()
     plan.workload.model = "llama-3-8b";
     plan.workload.globalBatch = 64;
     plan.workload.optimizer = Optimizer::Galore;
+    plan.notUnderstood = { { "--moe-router-topk", "one expert is assumed", 0, 0.5, false, {} } };
     for (const char *id : { "a", "b" }) {
         Datacenter &datacenter = plan.cluster.datacenters.emplace_back();
         datacenter.id = id;
@@ -82,7 +83,7 @@ Json valueAt(const Plan &plan, const std::string &path)
             value = value.is_object() ? value.value(step, Json()) : Json();
         rest.erase(0, end);
         if (rest.starts_with("[0]")) {
-            value = value.at(0);
+            value = value.is_array() && !value.empty() ? Json(value.at(0)) : Json();
             rest.erase(0, 3);
         }
         if (rest.starts_with('.'))

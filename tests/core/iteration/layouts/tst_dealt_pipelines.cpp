@@ -2,6 +2,7 @@
 // Micro-batches dealt to unequal pipelines: the least end there is, what is pinned, and what must not change.
 #include "core/iteration/layouts/dealt_pipelines.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -145,7 +146,8 @@ private slots:
                 }
                 Plan swapped = plan;
                 std::swap(swapped.cluster.datacenters.front().pools[0], swapped.cluster.datacenters.front().pools[1]);
-                QCOMPARE(*evaluated(swapped)->metrics.iterationTime, *evaluated(plan)->metrics.iterationTime);
+                QCOMPARE(*evaluatedWithMost(swapped)->metrics.iterationTime,
+                    *evaluatedWithMost(plan)->metrics.iterationTime);
             }
     }
 
@@ -154,7 +156,7 @@ private slots:
     // sum over replicas of m * l = B, the faster ones have more, and the iteration is shorter than evenly dealt.
     void fasterReplicasGetMoreAndNobodyWaitsAsLong()
     {
-        const auto even = evaluated(mixedReplicas()), dealt = evaluated(balanced(mixedReplicas()));
+        const auto even = evaluatedWithMost(mixedReplicas()), dealt = evaluatedWithMost(balanced(mixedReplicas()));
         auto samples = samplesByGpu(*dealt);
         QCOMPARE(samples["h100-sxm-80gb"] + samples["a100-sxm-80gb"], 64);
         QVERIFY(samples["h100-sxm-80gb"] > samples["a100-sxm-80gb"]);
@@ -175,7 +177,7 @@ private slots:
             Plan plan = mixedReplicas();
             plan.cluster.datacenters.front().pools.pop_back();
             plan.workload.globalBatch = batch;
-            const auto even = evaluated(plan), dealt = evaluated(balanced(plan));
+            const auto even = evaluatedWithMost(plan), dealt = evaluatedWithMost(balanced(plan));
             QCOMPARE(dealt->layout.classes, even->layout.classes);
             QCOMPARE(*dealt->metrics.iterationTime, *even->metrics.iterationTime);
         }
@@ -188,7 +190,7 @@ private slots:
         whole.cluster.datacenters.front().pools[1] = pool("slow", "a100-sxm-80gb", 2, 2);
         pools[1] = pool("slow", "a100-sxm-80gb", 1, 2);
         pools.push_back(pool("slower", "a100-sxm-80gb", 1, 2));
-        const auto one = evaluated(whole), two = evaluated(split);
+        const auto one = evaluatedWithMost(whole), two = evaluatedWithMost(split);
         QCOMPARE(*two->metrics.iterationTime, *one->metrics.iterationTime);
         QCOMPARE(samplesByGpu(*two), samplesByGpu(*one));
     }
@@ -198,17 +200,17 @@ private slots:
         Plan named = balanced(mixedReplicas());
         auto &pools = named.cluster.datacenters.front().pools;
         std::swap(pools[0].id, pools[1].id);
-        QCOMPARE(
-            *evaluated(named)->metrics.iterationTime, *evaluated(balanced(mixedReplicas()))->metrics.iterationTime);
+        QCOMPARE(*evaluatedWithMost(named)->metrics.iterationTime,
+            *evaluatedWithMost(balanced(mixedReplicas()))->metrics.iterationTime);
     }
 
     // Layer time of the deal: a faster GPU in a pool's place, with as much memory, never makes it longer.
     void aFasterGpuNeverSlowsTheDeal()
     {
         Plan plan = balanced(mixedReplicas());
-        const double before = evaluated(plan)->layout.shares.layerTime;
+        const double before = evaluatedWithMost(plan)->layout.shares.layerTime;
         plan.cluster.datacenters.front().pools[1].gpu = "h100-sxm-80gb";
-        QVERIFY(evaluated(plan)->layout.shares.layerTime <= before);
+        QVERIFY(evaluatedWithMost(plan)->layout.shares.layerTime <= before);
     }
 
     void whatIsPinnedIsKeptAndTheRestIsDealt()
@@ -221,7 +223,7 @@ private slots:
         pin.microBatch = 2;
         pin.microBatches = 3;
         plan.heterogeneity.assign = { pin };
-        const auto evaluation = evaluated(plan);
+        const auto evaluation = evaluatedWithMost(plan);
         QVERIFY(evaluation->feasible());
         int samples = 0, pinned = 0;
         for (const PipelineClass &c : evaluation->layout.classes) {
@@ -244,14 +246,14 @@ private slots:
         fast.pool = "fast";
         fast.microBatches = 11;
         plan.heterogeneity.assign = { slow, fast };
-        const auto evaluation = evaluated(plan);
+        const auto evaluation = evaluatedWithMost(plan);
         QVERIFY(!evaluation->feasible());
         QVERIFY(blocking(*evaluation));
         QVERIFY2(blocking(*evaluation)->text.find("68 samples") != std::string::npos
                 && blocking(*evaluation)->text.find("4 more") != std::string::npos,
             blocking(*evaluation)->text.c_str());
         plan.heterogeneity.assign[1].microBatches = 10; // 24 + 40 = 64
-        QVERIFY(evaluated(plan)->feasible());
+        QVERIFY(evaluatedWithMost(plan)->feasible());
     }
 
     // bytes = 2 B A over all pipelines, however they are dealt, in turns or not.
@@ -266,10 +268,10 @@ private slots:
         plan.placement.stages = { { "a", 1, {} }, { "b", 1, {} } };
         plan.parallelism.pipeline = 2;
         plan.parallelism.data = 4;
-        const double even = evaluated(plan)->metrics.wanBytesPerIteration;
+        const double even = evaluatedWithMost(plan)->metrics.wanBytesPerIteration;
         for (const WanSharing sharing : { WanSharing::Spatial, WanSharing::Temporal }) {
             plan.wan.sharing = sharing;
-            const auto dealt = evaluated(balanced(plan));
+            const auto dealt = evaluatedWithMost(balanced(plan));
             QVERIFY(dealt->feasible());
             QVERIFY(dealt->layout.classes.size() > 1);
             QVERIFY(samplesByGpu(*dealt)["h100-sxm-80gb"] > 32);

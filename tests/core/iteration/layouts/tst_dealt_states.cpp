@@ -3,6 +3,7 @@
 // full by as much as the others.
 #include "core/iteration/layouts/dealt_states.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
@@ -61,8 +62,8 @@ class TestDealtStates : public QObject {
 private slots:
     void whatFitsEvenlyStaysEven()
     {
-        const auto even = evaluated(unequalMemory(StateSharing::Even)),
-                   dealt = evaluated(unequalMemory(StateSharing::Balanced));
+        const auto even = evaluatedWithMost(unequalMemory(StateSharing::Even)),
+                   dealt = evaluatedWithMost(unequalMemory(StateSharing::Balanced));
         QCOMPARE(dealt->layout.classes, even->layout.classes);
         QCOMPARE(*dealt->metrics.iterationTime, *even->metrics.iterationTime);
     }
@@ -70,10 +71,10 @@ private slots:
     // sum over GPUs of r = 1; the small GPUs are full to the byte but for rounding, and hold less than 1 / N.
     void smallGpusHoldWhatTheyHaveRoomFor()
     {
-        const auto roomy = evaluated(unequalMemory(StateSharing::Even));
+        const auto roomy = evaluatedWithMost(unequalMemory(StateSharing::Even));
         const std::int64_t small = roomy->metrics.memory->perStage[0].device - 2'000'000'000;
-        const auto even = evaluated(withSmall(unequalMemory(StateSharing::Even), small)),
-                   dealt = evaluated(withSmall(unequalMemory(StateSharing::MinParams), small));
+        const auto even = evaluatedWithMost(withSmall(unequalMemory(StateSharing::Even), small)),
+                   dealt = evaluatedWithMost(withSmall(unequalMemory(StateSharing::MinParams), small));
         QVERIFY(!even->feasible());
         QVERIFY(dealt->feasible());
         QVERIFY(std::abs(sumOfShares(dealt->layout) - 1) < 1e-9);
@@ -87,8 +88,8 @@ private slots:
     // (bytes beside + r S) / capacity is one number for all: the fullest GPU is as empty as can be.
     void equalUtilizationIsOneLevel()
     {
-        const auto dealt = evaluated(unequalMemory(StateSharing::MinUtilization)),
-                   even = evaluated(unequalMemory(StateSharing::Even));
+        const auto dealt = evaluatedWithMost(unequalMemory(StateSharing::MinUtilization)),
+                   even = evaluatedWithMost(unequalMemory(StateSharing::Even));
         QVERIFY(std::abs(sumOfShares(dealt->layout) - 1) < 1e-9);
         const auto fill = [](const Evaluation &e) {
             return double(e.metrics.memory->perStage[0].device) / double(e.metrics.memory->perStage[0].capacity);
@@ -102,7 +103,7 @@ private slots:
     {
         const auto timeOf = [](Plan plan, double penalty) {
             plan.heterogeneity.unevenPenalty = penalty;
-            return *evaluated(plan)->metrics.iterationTime;
+            return *evaluatedWithMost(plan)->metrics.iterationTime;
         };
         const Plan even = unequalMemory(StateSharing::Balanced), uneven = unequalMemory(StateSharing::MinUtilization);
         QVERIFY(timeOf(uneven, 2) > timeOf(uneven, 1));
@@ -117,7 +118,7 @@ private slots:
         pin.pool = "small";
         pin.stateShare = 0.05;
         plan.heterogeneity.assign = { pin };
-        const auto dealt = evaluated(plan);
+        const auto dealt = evaluatedWithMost(plan);
         QVERIFY(dealt->feasible());
         QCOMPARE(shareOf(dealt->layout, 1), 0.05);
         QCOMPARE(shareOf(dealt->layout, 0), 0.2); // (1 - 4 * 0.05) / 4
@@ -130,14 +131,14 @@ private slots:
         pin.datacenter = "a";
         pin.stateShare = 0.1; // 8 * 0.1
         plan.heterogeneity.assign = { pin };
-        QVERIFY(!evaluated(plan)->feasible());
+        QVERIFY(!evaluatedWithMost(plan)->feasible());
     }
 
     void nothingIsDividedWithoutZero()
     {
         Plan plan = unequalMemory(StateSharing::MinUtilization);
         plan.parallelism.zeroStage = 0;
-        for (const PipelineClass &c : evaluated(plan)->layout.classes)
+        for (const PipelineClass &c : evaluatedWithMost(plan)->layout.classes)
             QCOMPARE(c.stateShare, 0.0);
     }
 };

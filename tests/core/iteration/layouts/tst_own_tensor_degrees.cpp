@@ -8,6 +8,7 @@
 #include "core/iteration/model_states/stage_states.h"
 #include "core/iteration/placement/class_workload.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 #include "tests/support/workloads.h"
 
@@ -85,8 +86,8 @@ private slots:
                 plain.parallelism.tensor = 2;
                 plain.parallelism.zeroStage = zeroStage;
                 plain.parallelism.pipeline = stages;
-                const auto without = evaluated(plain),
-                           with = evaluated(withGroups(withGroups(plain, "fast", 2), "slow", 2));
+                const auto without = evaluatedWithMost(plain),
+                           with = evaluatedWithMost(withGroups(withGroups(plain, "fast", 2), "slow", 2));
                 QVERIFY(with->feasible());
                 QCOMPARE(with->layout.classes, without->layout.classes);
                 QCOMPARE(*with->metrics.iterationTime, *without->metrics.iterationTime);
@@ -97,7 +98,7 @@ private slots:
     // 4 GPUs / 2 + 4 GPUs / 1 = 6 replicas on 8 GPUs; their GPUs are those of the pools, none twice.
     void groupsOfEachSizeFillTheirPool()
     {
-        const auto evaluation = evaluated(unlike());
+        const auto evaluation = evaluatedWithMost(unlike());
         QVERIFY2(evaluation->feasible(), blockingText(*evaluation).constData());
         QCOMPARE(evaluation->layout.data, 6);
         QCOMPARE(evaluation->metrics.gpusUsed, 8);
@@ -135,14 +136,14 @@ private slots:
     // Without shared states each class computes and holds what a plan of its pool alone does, with that degree.
     void eachClassIsThatOfItsPoolAlone()
     {
-        const auto both = evaluated(unlike());
+        const auto both = evaluatedWithMost(unlike());
         for (const int here : { 0, 1 }) {
             Plan alone = mixedReplicas();
             alone.parallelism.zeroStage = 0;
             alone.parallelism.tensor = here == 0 ? 2 : 1;
             alone.workload.globalBatch = here == 0 ? 22 : 44; // eleven each
             alone.cluster.datacenters.front().pools = { alone.cluster.datacenters.front().pools[std::size_t(here)] };
-            const auto own = evaluated(alone);
+            const auto own = evaluatedWithMost(alone);
             const DeviceMetrics &mixed = deviceIn(*both, here), &single = deviceIn(*own, 0);
             QCOMPARE(mixed.microBatches, single.microBatches);
             QCOMPARE(mixed.time, single.time);
@@ -174,7 +175,7 @@ private slots:
         for (const StateSharing state : { StateSharing::Even, StateSharing::MinUtilization }) {
             Plan plan = balanced(unlike(3));
             plan.heterogeneity.state = state;
-            const auto evaluation = evaluated(plan);
+            const auto evaluation = evaluatedWithMost(plan);
             QVERIFY2(evaluation->feasible(), blockingText(*evaluation).constData());
             double shares = 0;
             int samples = 0;
@@ -229,7 +230,7 @@ private slots:
                          seen = 1 - workload.stack.pipelineOverlap;
             QCOMPARE(times.serialization[0], toNanoseconds(transferTime(Bytes { bytes }, 1, site.fabric) * seen));
         }
-        const auto evaluation = evaluated(plan);
+        const auto evaluation = evaluatedWithMost(plan);
         QVERIFY2(evaluation->feasible(), blockingText(*evaluation).constData());
         QCOMPARE(deviceIn(*evaluation, 0, 0).tensor, 4);
         QCOMPARE(deviceIn(*evaluation, 1, 1).tensor, 1);
@@ -243,7 +244,7 @@ private slots:
             renamed.cluster.datacenters.front().pools[0].id = "zzz";
             renamed.cluster.datacenters.front().pools[1].id = "fast";
             renamed.heterogeneity.assign.front().pool = "zzz";
-            const auto a = evaluated(unlike(zeroStage)), b = evaluated(renamed);
+            const auto a = evaluatedWithMost(unlike(zeroStage)), b = evaluatedWithMost(renamed);
             QCOMPARE(*a->metrics.iterationTime, *b->metrics.iterationTime);
             QVERIFY(areSameDevices(*a, *b));
         }
@@ -256,7 +257,7 @@ private slots:
         for (const int tensor : { 1, 2, 4 }) {
             Plan plan = withGroups(mixedReplicas(), "fast", tensor);
             plan.workload.globalBatch = 64 * 3 * 5;
-            const auto evaluation = evaluated(plan);
+            const auto evaluation = evaluatedWithMost(plan);
             QVERIFY(evaluation->feasible());
             const DeviceMetrics &device = deviceIn(*evaluation, 0);
             QVERIFY(device.states < states);
@@ -275,7 +276,7 @@ private slots:
         plan.workload.globalBatch = 60;
         plan.parallelism.zeroStage = 1;
         plan.memory.recompute = Recompute::Full;
-        const auto whole = evaluated(plan), cut = evaluated(balanced(withGroups(plan, "slow", 4)));
+        const auto whole = evaluatedWithMost(plan), cut = evaluatedWithMost(balanced(withGroups(plan, "slow", 4)));
         QVERIFY(!whole->feasible());
         QVERIFY2(cut->feasible(), blockingText(*cut).constData());
         QCOMPARE(deviceIn(*cut, 1).tensor, 4);
@@ -290,7 +291,7 @@ private slots:
         plan.heterogeneity.state = StateSharing::MinParams;
         plan.heterogeneity.accumulation = Accumulation::Layered;
         plan.memory.recompute = Recompute::Full;
-        const auto evaluation = evaluated(plan);
+        const auto evaluation = evaluatedWithMost(plan);
         QVERIFY2(evaluation->feasible(), blockingText(*evaluation).constData());
         QVERIFY(evaluation->layout.shares.why.empty());
         double shares = 0;
@@ -316,7 +317,7 @@ private slots:
             plan.heterogeneity.assign.front().microBatch = 1;
             plan.heterogeneity.accumulation = accumulation;
             plan.parallelism.zeroStage = 3;
-            const auto evaluation = evaluated(plan);
+            const auto evaluation = evaluatedWithMost(plan);
             const std::string &why = evaluation->layout.shares.why;
             QVERIFY2(why.find("pins 3 GPUs of a (fast), where replicas on 2 GPUs") != std::string::npos, why.c_str());
         }
@@ -341,7 +342,7 @@ private slots:
         Plan plan = mixedReplicas();
         plan.cluster.datacenters.front().pools[0].nodes = 2;
         plan = withGroups(plan, "fast", 8);
-        const auto evaluation = evaluated(plan);
+        const auto evaluation = evaluatedWithMost(plan);
         QVERIFY2(evaluation->feasible(), blockingText(*evaluation).constData());
         QCOMPARE(evaluation->layout.data, 1 + 4);
         QVERIFY(std::ranges::any_of(evaluation->problems, [](const Problem &p) {
@@ -355,7 +356,7 @@ private slots:
         Plan plan = withGroups(mixedReplicas(), "fast", 2);
         plan.parallelism.pipeline = 2;
         plan.workload.globalBatch = 63;
-        const auto evaluation = evaluated(plan);
+        const auto evaluation = evaluatedWithMost(plan);
         QVERIFY2(evaluation->feasible(), blockingText(*evaluation).constData());
         QCOMPARE(evaluation->layout.data, 1 + 2);
         for (const PipelineClass &c : evaluation->layout.classes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rank sets: what nothing tells apart is one set, what differs is costed and counted by itself.
 #include "core/iteration/placement/ranks.h"
+#include "tests/support/most_replicas.h"
 #include "tests/support/test_program.h"
 
 #include "core/evaluation/evaluate/estimate.h"
@@ -66,7 +67,7 @@ Workload placed(const Plan &plan)
 
 double secondsOf(const Plan &plan)
 {
-    return evaluated(plan)->metrics.iterationTime.value();
+    return evaluatedWithMost(plan)->metrics.iterationTime.value();
 }
 
 Plan with(Plan plan, const std::function<void(Plan &)> &change)
@@ -164,7 +165,7 @@ private slots:
             plan.parallelism.zeroStage = 2;
         };
         const auto hostOf = [&](const Change &first, const Change &second) {
-            const EvaluationPtr evaluation = evaluated(with(twoPools(first, second), strategy));
+            const EvaluationPtr evaluation = evaluatedWithMost(with(twoPools(first, second), strategy));
             Workload workload = placed(*evaluation->plan);
             return hostMemory(workload, evaluation->metrics.memory->perStage);
         };

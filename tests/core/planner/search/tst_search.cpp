@@ -146,10 +146,10 @@ private slots:
                 QVERIFY2(row.usdPerHour > metrics.gpusUsed * price * (1 - 1e-6)
                         && row.usdPerHour < metrics.gpusTotal * price * (1 + 1e-6),
                     qPrintable(QString("%1 $ an hour for %2 of %3 GPUs of %4 $")
-                            .arg(row.usdPerHour)
-                            .arg(metrics.gpusUsed)
-                            .arg(metrics.gpusTotal)
-                            .arg(price)));
+                                   .arg(row.usdPerHour)
+                                   .arg(metrics.gpusUsed)
+                                   .arg(metrics.gpusTotal)
+                                   .arg(price)));
             }
             QVERIFY(exact > 0);
         }
