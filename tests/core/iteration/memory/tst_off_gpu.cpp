@@ -22,7 +22,7 @@ namespace {
 
 std::vector<HostMemory> hostOf(const Plan &plan)
 {
-    const auto evaluation = evaluatedWithMost(plan);
+    const auto evaluation = test::evaluatedWithMost(plan);
     const Workload workload = test::workloadOf(*evaluation);
     return hostMemory(workload, evaluation->metrics.memory->perStage);
 }
@@ -39,7 +39,7 @@ Plan statesInHost(double hostGib)
 /// Those that speak of host memory per node.
 std::vector<Problem> hostProblems(const Plan &plan)
 {
-    std::vector<Problem> found = evaluatedWithMost(plan)->problems;
+    std::vector<Problem> found = test::evaluatedWithMost(plan)->problems;
     std::erase_if(found, [](const Problem &p) { return p.text.find("host memory per node") == std::string::npos; });
     return found;
 }
