@@ -82,6 +82,14 @@ std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
     return html + "</table>";
 }
 
+std::string settingsTable(const Evaluation &evaluation)
+{
+    std::string rows;
+    for (const ReportSetting &setting : reportSettings(evaluation))
+        rows += "<tr>" + cell(setting.name) + cell(setting.value) + "</tr>";
+    return rows.empty() ? rows : "<table>" + rows + "</table>";
+}
+
 std::string usefulPartsTable(const Evaluation &evaluation, const std::vector<PartEffect> &parts)
 {
     constexpr std::size_t kMost = 12;

@@ -8,6 +8,8 @@ namespace trainyard {
 
 /// Metrics by plan, with changes against the first.
 [[nodiscard]] std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans);
+/// A row a setting (reportSettings()); empty without any.
+[[nodiscard]] std::string settingsTable(const Evaluation &evaluation);
 /// A row a part, most useful first; of many the first ones.
 [[nodiscard]] std::string usefulPartsTable(const Evaluation &evaluation, const std::vector<PartEffect> &parts);
 [[nodiscard]] std::string memoryTable(const Evaluation &evaluation);

@@ -131,7 +131,7 @@ std::string mapSvg(const Evaluation &evaluation)
         for (const std::string &line : lines[site])
             svg += text(left(site) + kSitePad, y += kMapLine, "faint", fitted(line, width - 2 * kSitePad));
     }
-    return "<svg viewBox=\"0 0 1160 " + coordinate(top + height + 2)
+    return "<svg viewBox=\"0 0 " + coordinate(kSvgWidth) + " " + coordinate(top + height + 2)
         + "\" role=\"img\" aria-label=\"Datacenters and links\">" + svg + "</svg>";
 }
 

@@ -71,14 +71,6 @@ std::string reportSubtitle(const Evaluation &evaluation)
 
 namespace {
 
-std::string settingList(const Evaluation &evaluation)
-{
-    std::string rows;
-    for (const ReportSetting &setting : reportSettings(evaluation))
-        rows += "<tr><td>" + escaped(setting.name) + "</td><td>" + escaped(setting.value) + "</td></tr>";
-    return rows.empty() ? rows : "<table>" + rows + "</table>";
-}
-
 /// "bound by node pair, 5 Gbps"; empty where no link carries anything.
 std::string busiestLimit(const Evaluation &evaluation)
 {
@@ -201,7 +193,7 @@ std::vector<ReportCard> reportCards(
 {
     if (evaluation.metrics.jobs)
         return jobCards(evaluation, axis);
-    std::vector<ReportCard> cards { { "Problems", problemList(evaluation) }, { "Settings", settingList(evaluation) },
+    std::vector<ReportCard> cards { { "Problems", problemList(evaluation) }, { "Settings", settingsTable(evaluation) },
         { "Datacenters and links", mapSvg(evaluation) }, { "Where the iteration goes", breakdownBar(evaluation) },
         { "What a better part would buy", usefulPartsTable(evaluation, parts) },
         { "Timeline of one iteration", ganttSvg(evaluation, axis) + workLegend(evaluation.timeline) },

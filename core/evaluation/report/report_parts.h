@@ -24,6 +24,7 @@ struct ReportCard {
 
 /// "Llama 3 70B \u00b7 384 of 384 GPUs \u00b7 3 datacenters \u00b7 \u2026"
 [[nodiscard]] std::string reportSubtitle(const Evaluation &evaluation);
+
 struct ReportSetting {
     /// plain text: "Parallelism", "TP 8 · PP 12 · DP 4"
     std::string name, value;

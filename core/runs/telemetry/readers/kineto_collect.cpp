@@ -97,13 +97,14 @@ void TraceCollector::complete(const TraceEvent &event)
 {
     if (!event.taskType.empty())
         return ascendTask(event);
-    switch (categoryOf(event.category)) {
-    case Category::Operator:
-        if (!unquoted(event.name).starts_with("ProfilerStep#")) // as PyTorch before 1.10 wrote its steps
-            return hostOperator(event);
+    const auto isStep = [&] { return unquoted(event.name).starts_with(kProfilerStep); };
+    const auto takeHostNote = [&] {
         if (readTimes(event))
             add(threadStreamOf(event), nameOf(event.name), RecordedWork::Annotation, -1);
-        return;
+    };
+    switch (categoryOf(event.category)) {
+    case Category::Operator: // as PyTorch before 1.10 wrote its steps
+        return isStep() ? takeHostNote() : hostOperator(event);
     case Category::Python:
         if (!m_options.keepsPythonFunctions)
             return lose(Lost::Python);
@@ -119,20 +120,14 @@ void TraceCollector::complete(const TraceEvent &event)
     case Category::Sync:
         return kernel(event, RecordedWork::Wait, false);
     case Category::HostNote:
-        if (readTimes(event))
-            add(threadStreamOf(event), nameOf(event.name), RecordedWork::Annotation, -1);
-        return;
+        return takeHostNote();
     case Category::GpuNote:
         if (readTimes(event))
             add(streamOf(Place::GpuAnnotations, numberOr(event.process, -1), numberOr(event.thread, -1)),
                 nameOf(event.name), RecordedWork::Annotation, -1);
         return;
-    case Category::None:
-        if (!unquoted(event.name).starts_with("ProfilerStep#")) // Ascend's steps have no category
-            return lose(Lost::Profiler);
-        if (readTimes(event))
-            add(threadStreamOf(event), nameOf(event.name), RecordedWork::Annotation, -1);
-        return;
+    case Category::None: // Ascend's steps have no category
+        return isStep() ? takeHostNote() : lose(Lost::Profiler);
     case Category::Profiler:
         return lose(Lost::Profiler);
     case Category::Other:

@@ -14,6 +14,9 @@
 
 namespace trainyard::readers {
 
+/// How PyTorch's profiler names its steps, before their numbers.
+inline constexpr std::string_view kProfilerStep = "ProfilerStep#";
+
 /// What a trace says of itself beside its events.
 struct TraceHeader {
     bool hasBase = false;

@@ -2,6 +2,7 @@
 // From the events of a trace to the recording of its rank: moments, order, links and what they tell.
 #include "core/base/units.h"
 #include "core/runs/telemetry/readers/kineto_collect_internal.h"
+#include "core/runs/telemetry/readers/span_order.h"
 
 #include <algorithm>
 #include <charconv>
@@ -17,18 +18,6 @@ namespace {
 constexpr Moment kYear2000 = 946'684'800'000'000'000;
 constexpr Moment kMicrosecond = 1'000;
 constexpr int kMostNested = 64; // calls of one thread that may enclose a launch
-constexpr std::string_view kStep = "ProfilerStep#";
-
-template <class T> void arrange(std::vector<T> &values, const std::vector<std::uint32_t> &order)
-{
-    if (values.empty())
-        return;
-    std::vector<T> arranged;
-    arranged.reserve(order.size());
-    for (const std::uint32_t i : order)
-        arranged.push_back(values[i]);
-    values = std::move(arranged);
-}
 
 } // namespace
 
@@ -77,14 +66,7 @@ void TraceCollector::sortStream(std::uint32_t index)
 {
     Stream &stream = m_streams[index];
     RecordedSpans &spans = stream.made.spans;
-    const auto before = [&](std::uint32_t a, std::uint32_t b) {
-        return spans.start[a] != spans.start[b] ? spans.start[a] < spans.start[b]
-                                                : spans.duration[a] > spans.duration[b];
-    };
-    std::vector<std::uint32_t> order(spans.size());
-    std::iota(order.begin(), order.end(), 0u);
-    if (!std::ranges::is_sorted(order, before))
-        std::ranges::stable_sort(order, before);
+    std::vector<std::uint32_t> order = orderByStart(spans);
     if (stream.place == Place::Gpu) {
         const auto isSame = [&](std::uint32_t a, std::uint32_t b) {
             return spans.start[a] == spans.start[b] && spans.duration[a] == spans.duration[b]
@@ -221,8 +203,8 @@ void TraceCollector::finishSteps()
                 const RecordedSpans &spans = stream.made.spans;
                 const std::string_view name = m_recording.names[spans.name[i]];
                 RecordedStep step { 0, spans.start[i], spans.start[i] + spans.duration[i] };
-                if (spans.work[i] == RecordedWork::Annotation && name.starts_with(kStep)
-                    && std::from_chars(name.data() + kStep.size(), name.data() + name.size(), step.number).ec
+                if (spans.work[i] == RecordedWork::Annotation && name.starts_with(kProfilerStep)
+                    && std::from_chars(name.data() + kProfilerStep.size(), name.data() + name.size(), step.number).ec
                         == std::errc())
                     rank.steps.push_back(step);
             }

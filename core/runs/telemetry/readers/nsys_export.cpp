@@ -6,6 +6,7 @@
 #include "core/base/words.h"
 #include "core/runs/telemetry/kernel_classes.h"
 #include "core/runs/telemetry/readers/recording_builder.h"
+#include "core/runs/telemetry/readers/span_order.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <sqlite3.h>
@@ -274,23 +275,13 @@ private:
     {
         if (std::ranges::is_sorted(spans.start))
             return;
-        std::vector<std::size_t> order(spans.size());
-        for (std::size_t i = 0; i < order.size(); ++i)
-            order[i] = i;
-        std::ranges::stable_sort(
-            order, {}, [&](std::size_t i) { return std::pair(spans.start[i], -spans.duration[i]); });
-        const auto arrange = [&](auto &values) {
-            auto sorted = values;
-            for (std::size_t i = 0; i < order.size(); ++i)
-                sorted[i] = values[order[i]];
-            values = std::move(sorted);
-        };
-        arrange(spans.duration);
-        arrange(spans.name);
-        arrange(spans.work);
-        arrange(spans.launch);
-        arrange(spans.launchedAt);
-        arrange(spans.start);
+        const std::vector<std::uint32_t> order = orderByStart(spans);
+        arrange(spans.start, order);
+        arrange(spans.duration, order);
+        arrange(spans.name, order);
+        arrange(spans.work, order);
+        arrange(spans.launch, order);
+        arrange(spans.launchedAt, order);
     }
 
     sqlite3 *m_database;

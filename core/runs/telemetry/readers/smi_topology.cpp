@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/smi_topology.h"
 
+#include "core/base/words.h"
 #include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/nvlink_rates.h"
 #include "core/runs/telemetry/readers/text_lines.h"
@@ -155,10 +156,7 @@ void writeNodes(const SourceText &source, const Matrix &matrix, RecordingBuilder
     const Links links = linksIn(matrix);
     node.isNvlinkSwitched = links.isSwitched;
     if (!links.without.empty()) {
-        std::string names;
-        for (const std::string &gpu : links.without)
-            names += (names.empty() ? "" : ", ") + gpu;
-        node.faults.push_back(names + (links.without.size() == 1 ? " has" : " have")
+        node.faults.push_back(joined(links.without, ", ") + (links.without.size() == 1 ? " has" : " have")
             + " no NVLink, which the other GPUs of the node have: all that is exchanged with "
             + (links.without.size() == 1 ? "it" : "them") + " takes PCIe");
         scribe.note(node.faults.back());

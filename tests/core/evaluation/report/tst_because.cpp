@@ -42,6 +42,19 @@ Evaluation with(auto change)
     return e;
 }
 
+/// With 1 GB each way over one link.
+Evaluation overLink(WanLimit limit)
+{
+    return with([limit](Evaluation &e) {
+        WanLinkUse use;
+        use.bytes = { 1e9, 1e9 };
+        use.usableUtilization = 0.5;
+        use.limit = limit;
+        e.metrics.wanLinks = { use };
+        e.metrics.wanBytesPerIteration = 2e9;
+    });
+}
+
 std::string reason(auto change)
 {
     return because(base(), with(change));
@@ -112,15 +125,8 @@ private slots:
             e.metrics.breakdown = Breakdown { .compute = 5, .bubble = 3, .wan = 1, .dataParallel = 51 };
         }),
             std::string("data parallel 0 → 51.0 s; 24 replicas instead of 16"));
-        WanLinkUse use;
-        use.bytes = { 1e9, 1e9 };
-        use.usableUtilization = 0.5;
-        use.limit = WanLimit::TcpWindow;
-        Evaluation before = base(), after = base();
-        before.metrics.wanLinks = { use };
-        use.limit = WanLimit::NodePair;
-        after.metrics.wanLinks = { use };
-        after.metrics.wanBytesPerIteration = 2e9;
+        const Evaluation before = overLink(WanLimit::TcpWindow);
+        Evaluation after = overLink(WanLimit::NodePair);
         after.metrics.iterationTime = 20;
         QCOMPARE(because(before, after), std::string());
         after.metrics.gpusUsed = 64;
@@ -175,16 +181,8 @@ private slots:
 
     void aLimitThatBindsNoMoreIsNamed()
     {
-        WanLinkUse use;
-        use.bytes = { 1e9, 1e9 };
-        use.usableUtilization = 0.5;
-        use.limit = WanLimit::TcpWindow;
-        Evaluation before = base(), after = base();
-        before.metrics.wanLinks = { use };
-        use.limit = WanLimit::NodePair;
-        after.metrics.wanLinks = { use };
-        after.metrics.wanBytesPerIteration = 2e9;
-        QCOMPARE(because(before, after), std::string("TCP window no longer binds"));
+        QCOMPARE(because(overLink(WanLimit::TcpWindow), overLink(WanLimit::NodePair)),
+            std::string("TCP window no longer binds"));
     }
 
     void aPlanThatCannotRunSaysWhatKeepsItFromThat()
