@@ -20,13 +20,12 @@ constexpr double kUnknownLow = -0.5, kUnknownHigh = 1;
 /// Whole keys that change no weight and no product.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({ "architectures", "auto_map", "model_type",
     "torch_dtype", "dtype", "transformers_version", "_name_or_path", "name_or_path", "id2label", "label2id",
-    "num_labels", "problem_type", "pretraining_tp", "ep_size", "tp_size", "is_decoder", "add_cross_attention",
+    "num_labels", "problem_type", "pretraining_tp", "ep_size", "tp_size", "is_decoder",
     "chunk_size_feed_forward", "tie_encoder_decoder", "task_specific_params", "prefix", "architecture",
     "finetuning_task", "pruned_heads", "torchscript", "typical_p", "top_k", "seq_length", "n_ctx", "n_positions",
     "max_length", "min_length", "max_seq_len", "max_sequence_length", "model_max_length",
     "original_max_position_embeddings", "seq_len", "context_length", "alibi", "alibi_bias_max", "parallel_attention",
-    "parallel_attn", "parallel_residual", "use_parallel_residual", "qk_layernorm", "clip_qkv", "attn_config",
-    "ffn_config", "max_seq_len", "learned_pos_emb", "norm_type", "no_bias", "resid_pdrop", "emb_pdrop", "verbose",
+    "parallel_attn", "parallel_residual", "use_parallel_residual", "qk_layernorm", "clip_qkv", "max_seq_len", "learned_pos_emb", "norm_type", "no_bias", "resid_pdrop", "emb_pdrop", "verbose",
     "logit_scale", "init_config", "attn_implementation", "nope_layer_interval", "no_rope_layers",
     "no_rope_layer_interval", "use_qk_norm", "layer_norm_epsilon", "remove_final_layer_norm", "do_layer_norm_before",
     "word_embed_proj_dim", "mode", "preseqlen", "is_causal", "fp32_residual_connection", "post_layer_norm",
@@ -57,6 +56,12 @@ constexpr auto kPartsWithoutEffect = std::to_array<std::string_view>({ "token_id
     "_fp32", "use_bfloat", "deterministic", "nextn_predict", "mtp", "_dtype", "debug", "trust_remote", "summary_",
     "classifier", "bias", "weights", "router_bias", "e_score", "selection_method", "unpadded", "routed_scaling",
     "base_freq", "original_vocab", "sequence_classification", "diversity" });
+
+/// Parts of keys that count something of the shape, whatever else they speak of: "kv_cache_share_layers".
+constexpr auto kCountedParts = std::to_array<std::string_view>({ "layer", "head", "expert" });
+/// Of those which speak of norms, losses and positions all the same.
+constexpr auto kNeverCounted = std::to_array<std::string_view>(
+    { "norm", "loss", "rope", "token_i", "aux", "dropout", "max_", "vision_feature", "nextn_predict", "mtp" });
 
 /// Beginnings of keys that describe layers of other kinds than attention with an MLP.
 constexpr auto kOtherKinds = std::to_array<std::string_view>({ "mamba_", "ssm_", "linear_", "rwkv", "conv_", "lru_",
@@ -93,6 +98,13 @@ bool isOff(const CatalogueJson &value)
     return value.empty() || (value.is_string() && value.get_ref<const std::string &>().empty());
 }
 
+/// Whether a number that is no key known here says how many layers, heads or experts do something.
+bool mayCount(std::string_view key, const CatalogueJson &value)
+{
+    return value.is_number_integer() && value.get<double>() > 1 && hasPart(kCountedParts, key)
+        && !hasPart(kNeverCounted, key);
+}
+
 std::string shownConfigValue(const CatalogueJson &value)
 {
     if (value.is_structured())
@@ -109,7 +121,7 @@ bool areEqual(const CatalogueJson &list)
 
 bool isWithoutEffect(std::string_view key)
 {
-    return isIn(kWithoutEffect, key) || hasPart(kPartsWithoutEffect, key);
+    return isIn(kWithoutEffect, key) || hasPart(kPartsWithoutEffect, key) || key.ends_with("_id");
 }
 
 int ConfigKeys::count(KeyNames names, Range range)
@@ -197,7 +209,7 @@ void ConfigKeys::doubtTheRest(int layers)
                 block(key, "it describes layers of another kind than attention with an MLP, and layers by kind");
             continue;
         }
-        if (hasPart(kPartsWithoutEffect, key))
+        if ((hasPart(kPartsWithoutEffect, key) || key.ends_with("_id")) && !mayCount(key, value))
             continue;
         const bool isByLayer =
             value.is_array() && layers > 1 && value.size() >= std::size_t(layers) && !areEqual(value);

@@ -47,7 +47,15 @@ private:
 
     ConfigKeys m_keys;
     std::string m_type, m_activation;
+    bool m_tieIsTold = false;
 };
+
+/// Of a model whose file does not say whether its head has weights of its own.
+std::string untiedSentence(const ModelSpec &model)
+{
+    return ". That the head shares the weights of the embedding is as the library has it by default; else there are "
+        + std::to_string(std::llround(double(model.hidden) * model.vocab / 1e6)) + " M parameters more";
+}
 
 void ConfigReader::readAttention(ModelSpec &model)
 {
@@ -119,9 +127,10 @@ void ConfigReader::readHabits(ModelSpec &model, std::optional<bool> outerTied)
         onAll.value_or(known && known->bias == BiasHabit::All && !isFreeOfAll) || (hasOnQueries && hasOnMlps);
     model.queryKeyValueBias = !model.linearBias && ((known && known->bias == BiasHabit::QueryKeyValue) || hasOnQueries);
     model.dropout = known && known->hasDropout;
+    const auto tied = m_keys.flag({ "tie_word_embeddings", "tie_embeddings", "tie_embedding", "share_embedding" });
+    m_tieIsTold = tied || outerTied;
     // Where no key says it, the library's base class ties.
-    model.tiedEmbeddings = m_keys.flag({ "tie_word_embeddings", "tie_embeddings", "tie_embedding", "share_embedding" })
-                               .value_or(outerTied.value_or(known ? known->isTied : true));
+    model.tiedEmbeddings = tied.value_or(outerTied.value_or(known ? known->isTied : true));
     if (known && known->positions != Positions::Rotary)
         model.learnedPositions = m_keys.count({ "n_positions", "max_position_embeddings" }, { 1, 1e8 })
             + (known->positions == Positions::TableAndTwo ? 2 : 0);
@@ -148,6 +157,8 @@ void ConfigReader::refuseOtherKinds(const ModelSpec &model)
             "routed experts work on " + std::to_string(width) + " values of a token, and the layers on "
                 + std::to_string(model.hidden) + ": such experts (as of Kimi K3) are not modelled",
             "experts as wide as the layers");
+    if (m_keys.flag({ "add_cross_attention" }) == true)
+        m_keys.block("add_cross_attention", "its layers attend to another model's states as well, and such layers");
     if (m_keys.flag({ "use_cla" }) == true)
         m_keys.block("use_cla", "layers take keys and values of others, and such layers");
     if (m_keys.flag({ "attention_k_eq_v" }) == true)
@@ -168,7 +179,7 @@ void ConfigReader::doubtTheFamily(const ModelSpec &model)
             + " is taken from "
             + (m_activation.empty() ? std::string("no key") : "the activation " + shortened(m_activation))
             + "; otherwise a token uses " + std::to_string(std::lround(100 * std::abs(share))) + " % "
-            + (share > 0 ? "more" : "fewer") + " parameters",
+            + (share > 0 ? "more" : "fewer") + " parameters" + (m_tieIsTold ? std::string() : untiedSentence(model)),
         std::min(kOtherFamilyLow, share), std::max(kOtherFamilyHigh, share));
 }
 
@@ -229,6 +240,19 @@ std::string fillDefaultsOfFamily(CatalogueJson &config, const CatalogueJson &def
     return filled;
 }
 
+/// Of JSON that lies beside a config.json and is easily taken for one: what it is. Empty: it may be one.
+std::string otherFile(const CatalogueJson &config)
+{
+    const auto has = [&](const char *key) { return config.contains(key); };
+    if (has("peft_type"))
+        return "is the configuration of an adapter, which has no model's shape: name the config.json of the model that "
+               "it belongs to";
+    if (has("dim") && has("n_layers") && !has("hidden_size") && !has("n_embd") && !has("d_model"))
+        return "is a params.json as Meta and Mistral release them, without what a model needs besides: name the "
+               "config.json of the same model";
+    return {};
+}
+
 std::string typeOf(const CatalogueJson &config)
 {
     const auto type = config.find("model_type");
@@ -252,6 +276,9 @@ Expected<ModelSpec> parseHuggingFaceConfig(std::string_view json, const std::str
         return std::unexpected(config.error());
     if (!config->is_object())
         return std::unexpected(Error { ErrorCode::BadSyntax, fileName, "is no JSON object", kRight });
+
+    if (const std::string other = otherFile(*config); !other.empty())
+        return std::unexpected(Error { ErrorCode::BadSyntax, fileName, other, kRight });
 
     const LanguagePart language = languagePart(*config);
     const bool isNested = !language.path.empty();

@@ -30,6 +30,7 @@ private slots:
     void anUnknownKeyIsADoubtOfEveryFamily();
     void keysThatChangeNothingAreNoDoubt();
     void anUnknownFamilyWithAnUnknownShapeIsRefused();
+    void whatLiesBesideAConfigIsNamed();
     void expertsAreReadInEveryDialect_data();
     void expertsAreReadInEveryDialect();
     void widthsByLayerAreOneWidthOnlyWhereTheyAreEqual();
@@ -164,6 +165,11 @@ void ModelFamiliesTest::otherLayersAreRefusedWithTheirKey_data()
     add("zebra", R"({"global_head_dim": 512})", "global_head_dim");
     add("zebra", R"({"num_kv_shared_layers": 4})", "num_kv_shared_layers");
     add("zebra", R"({"cross_attention_layers": [3, 7]})", "cross_attention_layers");
+    add("llama", R"({"add_cross_attention": true})", "add_cross_attention");
+    // a count of layers, heads or experts is of the shape, whatever else its key speaks of
+    add("zebra", R"({"kv_cache_share_layers": 4})", "kv_cache_share_layers");
+    add("zebra", R"({"ffn_config": {"moe_num_experts": 8}})", "ffn_config");
+    add("zebra", R"({"attn_config": {"kv_n_heads": 1}})", "attn_config");
     add("llama", R"({"intermediate_size": [256, 256, 128, 256, 256, 256, 256, 256]})", "intermediate_size: it differs");
     add("llama", R"({"num_key_value_heads": [2, 2, 1, 2, 2, 2, 2, 2]})", "num_key_value_heads: it differs");
     add("llama", R"({"n_expert_total": 16, "num_experts_per_tok": 2})", "num_experts_per_tok");
@@ -244,6 +250,7 @@ void ModelFamiliesTest::anUnknownKeyIsADoubtOfEveryFamily()
         stripes.push_back(layer % 3);
     const ModelSpec model = readConfig(withKeys(plainConfig("llama"), { { "zebra_stripes", stripes } }));
     QVERIFY2(blockingDoubt(model.doubts), doubtsText(model).c_str());
+    QVERIFY(!readConfig(withKeys(plainConfig("llama"), { { "kv_cache_share_layers", 4 } })).doubts.empty());
 }
 
 void ModelFamiliesTest::keysThatChangeNothingAreNoDoubt()
@@ -264,6 +271,22 @@ void ModelFamiliesTest::anUnknownFamilyWithAnUnknownShapeIsRefused()
     QVERIFY(plain.doubts.front().low < 0 && plain.gatedFfn);
     QVERIFY(blockingDoubt(readConfig(withKeys(plainConfig("zebra"), { { "stripe_head_dim", 32 } })).doubts));
     QVERIFY(!blockingDoubt(readConfig(withKeys(plainConfig("zebra"), { { "stripe_color", "white" } })).doubts));
+    // whether the head has weights of its own is said where no key tells it, and not where one does
+    Json untold = plainConfig("zebra");
+    untold.erase("tie_word_embeddings");
+    QVERIFY(doubtsText(readConfig(untold)).find("else there are 0 M parameters more") != std::string::npos);
+    QVERIFY(doubtsText(plain).find("parameters more") == std::string::npos);
+}
+
+void ModelFamiliesTest::whatLiesBesideAConfigIsNamed()
+{
+    const auto error = [](const char *text) {
+        const auto model = parseHuggingFaceConfig(text, "file.json");
+        return model ? std::string() : toString(model.error());
+    };
+    QVERIFY(error(R"({"peft_type": "LORA", "r": 16})").find("the configuration of an adapter") != std::string::npos);
+    QVERIFY(error(R"({"dim": 4096, "n_layers": 32, "n_heads": 32, "vocab_size": 32000})").find("is a params.json")
+        != std::string::npos);
 }
 
 void ModelFamiliesTest::expertsAreReadInEveryDialect_data()
