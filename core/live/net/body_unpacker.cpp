@@ -3,6 +3,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -37,8 +38,9 @@ void BodyUnpacker::next()
         return;
     if (!m_thread)
         m_thread.emplace(1);
-    const auto job = std::make_shared<Job>(std::move(m_jobs.front()));
-    m_jobs.pop_front();
+    const auto smallest = std::ranges::min_element(m_jobs, {}, [](const Job &job) { return job.packed.size(); });
+    const auto job = std::make_shared<Job>(std::move(*smallest));
+    m_jobs.erase(smallest);
     const auto give = [this, weak = std::weak_ptr(m_alive), job](Expected<std::string> body) {
         if (weak.expired())
             return;

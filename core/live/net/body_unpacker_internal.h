@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Packed bodies of all peers of a server, unpacked one after the other on a thread of their own, so that sockets and
-// timers of the others go on meanwhile. The next one begins when the result of the last was given: what nobody counts
-// yet is one unpacked body. Loop's thread alone.
+// timers of the others go on meanwhile; the smallest first, so that large ones, however many, hold up no small one. The
+// next one begins when the result of the last was given: what nobody counts yet is one unpacked body. Loop's thread
+// alone.
 
 #include "core/live/net/loop_internal.h"
 #include "core/live/net/unpack.h"

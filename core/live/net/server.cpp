@@ -201,6 +201,7 @@ asio::awaitable<void> ServerInside::acceptAll()
         auto connection = std::make_shared<ServerConnection>(loop.inside().io, std::move(socket));
         connection->peer = textOf(from);
         connection->address = from.address();
+        makeRoom(connection->address);
         if (connections.size() >= limits.connections) {
             refused(*connection, "there are " + std::to_string(limits.connections) + " connections already");
             continue;
@@ -216,6 +217,7 @@ asio::awaitable<void> ServerInside::acceptAll()
         connection->channel.pipe().setBytesPerSecond(limits.bytesPerSecond);
         connections[connection->number] = connection;
         ++ofHost[connection->address];
+        ++unfinished;
         asio::co_spawn(loop.inside().io, serve(connection),
             [self, connection](const std::exception_ptr &) { self->remove(connection); });
     }
@@ -226,6 +228,7 @@ void ServerInside::remove(const ConnectionPtr &connection)
     connection->channel.close();
     if (connections.erase(connection->number) == 0)
         return;
+    setTurn(*connection, Turn::Ours);
     if (const auto same = ofHost.find(connection->address); same != ofHost.end() && --same->second == 0)
         ofHost.erase(same);
     if (connection->isOpen && !isClosed && events.closed)
@@ -277,7 +280,7 @@ asio::awaitable<void> ServerInside::serve(ConnectionPtr connection)
 
 void ServerInside::refused(const ServerConnection &connection, const std::string &why)
 {
-    if (!isClosed && events.refused)
+    if (!isClosed && !connection.isTurnedAway && events.refused)
         events.refused(connection.peer, why);
 }
 
@@ -285,12 +288,16 @@ void ServerInside::opened(ServerConnection &connection, bool isWebSocket)
 {
     connection.channel.expireNever();
     connection.isOpen = true;
+    if (isWebSocket)
+        setTurn(connection, Turn::Ours);
     if (!isClosed && events.opened)
         events.opened(connection.number, connection.peer, isWebSocket);
 }
 
-void ServerInside::took(const ServerConnection &connection, std::string_view bytes)
+void ServerInside::took(ServerConnection &connection, std::string_view bytes)
 {
+    if (connection.turn == Turn::Head && bytes.find('\n') != std::string_view::npos)
+        setTurn(connection, Turn::Ours);
     if (!isClosed && !connection.isEnding && events.bytes && !bytes.empty())
         events.bytes(connection.number, bytes);
 }

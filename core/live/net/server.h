@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One port for whoever wants to tell us something, or to hear: the first byte tells TLS (22), lines of JSON ('{') and
 // HTTP (a letter) apart; HTTP may become a WebSocket. Limits hold for every peer: connections, bytes a line and a body,
-// seconds without a whole request (slow loris), bytes per second, and a token beyond loopback. Loop's thread alone.
+// seconds without a whole request (slow loris), bytes per second, and a token beyond loopback. Where there is no room
+// for one more, whoever keeps us waiting longest is closed. Loop's thread alone.
 
 #include "core/base/error.h"
 #include "core/live/address.h"
@@ -42,9 +43,11 @@ struct ServerEvents {
 
 struct ServerLimits {
     std::size_t connections = 4'096, connectionsOfOneHost = 1'024, newPerSecond = 500;
+    /// connections whose TLS handshake, head, hello or first line is not whole; for one more the oldest is closed
+    std::size_t unfinished = 512;
     /// unpacked, and of one WebSocket message
     std::size_t bodyBytes = std::size_t(16) << 20;
-    /// until a request's head or a hello is whole
+    /// until a request's head or a hello is whole, of the first one with the TLS handshake
     double headSeconds = 10;
     /// idle: of HTTP that is kept alive; streams may be silent
     double bodySeconds = 60, idleSeconds = 300;

@@ -2,6 +2,7 @@
 // HTTP/1.1: requests of one peer, one after the other.
 #include "core/base/ascii_text.h"
 #include "core/live/net/credentials.h"
+#include "core/live/net/growing_body_internal.h"
 #include "core/live/net/server_internal.h"
 #include "core/live/net/unpack.h"
 
@@ -19,10 +20,11 @@ namespace {
 
 namespace beast = boost::beast;
 namespace http = beast::http;
-using RequestParser = http::request_parser<http::string_body>;
+using RequestParser = http::request_parser<GrowingBody>;
 
 constexpr std::uint32_t kMostRequestHead = 32'768; // bytes
-constexpr std::size_t kAllBodies = std::size_t(256) << 20; // bytes of bodies of all peers together
+constexpr std::size_t kAllBodies = std::size_t(256) << 20; // bytes that bodies of all peers take together
+constexpr std::size_t kSmallBody = std::size_t(64) << 10; // bytes that each may take, however many others take
 
 } // namespace
 
@@ -31,7 +33,8 @@ struct Conversation {
     ServerPtr server;
     ConnectionPtr connection;
     beast::flat_buffer buffer;
-    std::size_t held = 0; // bytes of its body, counted in server->bodyBytes
+    std::size_t held = 0; // bytes that its body takes, counted in server->bodyBytes
+    bool isFirst = true; // which has the deadline of its connection
 
     Conversation(ServerPtr ownServer, ConnectionPtr ownConnection)
         : server(std::move(ownServer))
@@ -45,6 +48,12 @@ struct Conversation {
     {
         server->bodyBytes += bytes - held;
         held = bytes;
+    }
+    /// Each takes half of what others leave at most: no few keep all of it from the rest.
+    [[nodiscard]] bool isTooMuch(std::size_t bytes) const
+    {
+        const std::size_t others = server->bodyBytes - held;
+        return bytes > std::max(kSmallBody, (kAllBodies - std::min(others, kAllBodies)) / 2);
     }
 };
 
@@ -103,6 +112,7 @@ asio::awaitable<ErrorCodeOfSystem> reply(
     if (isHead)
         response.body().clear();
     ErrorCodeOfSystem fault;
+    talk.server->setTurn(*talk.connection, Turn::Exchange);
     talk.connection->channel.expireIn(talk.server->limits.bodySeconds);
     co_await http::async_write(talk.connection->channel, response, into(fault));
     co_return fault;
@@ -150,10 +160,9 @@ asio::awaitable<std::optional<ServerAnswer>> readBody(
     Conversation &talk, RequestParser &parser, ErrorCodeOfSystem &fault)
 {
     Channel &channel = talk.connection->channel;
-    const std::size_t declared = static_cast<std::size_t>(parser.content_length().value_or(0));
-    if (talk.server->bodyBytes + declared > kAllBodies)
+    if (talk.isTooMuch(static_cast<std::size_t>(parser.content_length().value_or(0))))
         co_return full();
-    talk.hold(declared);
+    talk.server->setTurn(*talk.connection, Turn::Exchange);
     channel.expireIn(talk.server->limits.bodySeconds);
     if (const std::string expect = headerOf(parser, http::field::expect); expect.size() == 12 && !parser.is_done()) {
         http::response<http::empty_body> goOn(http::status::continue_, parser.get().version());
@@ -174,8 +183,9 @@ asio::awaitable<std::optional<ServerAnswer>> readBody(
                     "no whole body within " + std::to_string(int(talk.server->limits.bodySeconds)) + " s");
             co_return std::nullopt;
         }
-        talk.hold(std::max(talk.held, parser.get().body().size()));
-        if (talk.server->bodyBytes > kAllBodies)
+        // What has arrived counts, not what was announced: who announces much and sends nothing is in nobody's way.
+        talk.hold(parser.get().body().capacity());
+        if (talk.isTooMuch(talk.held))
             co_return full();
     }
     co_return std::nullopt;
@@ -268,7 +278,11 @@ asio::awaitable<bool> oneRequest(Conversation &talk)
     parser.header_limit(kMostRequestHead);
     parser.body_limit(talk.server->limits.bodyBytes);
     ErrorCodeOfSystem fault;
-    channel.expireIn(talk.server->limits.headSeconds);
+    if (!talk.isFirst) {
+        channel.expireIn(talk.server->limits.headSeconds);
+        talk.server->setTurn(*talk.connection, Turn::Head);
+    }
+    talk.isFirst = false;
     co_await http::async_read_header(channel, talk.buffer, parser, into(fault));
     if (fault) {
         std::optional<ServerAnswer> answer = faultOfHead(talk, fault);
@@ -297,17 +311,19 @@ asio::awaitable<bool> oneRequest(Conversation &talk)
     }
     if (fault)
         co_return false;
+    talk.server->setTurn(*talk.connection, Turn::Ours);
     const bool isKept = parser.get().keep_alive();
     const bool isHead = parser.get().method() == http::verb::head;
     ServerRequest request = requestOf(talk, parser);
     ServerAnswer answer;
     std::string encoding = request.headers["content-encoding"], packed = std::move(request.body);
     Expected<std::string> body = co_await unpackedBody(talk, std::move(packed), std::move(encoding));
-    if (body && talk.server->bodyBytes - talk.held + body->size() > kAllBodies) {
+    if (body)
+        talk.hold(body->capacity());
+    if (body && talk.isTooMuch(talk.held)) {
         answer = full();
     } else if (body) {
         request.body = std::move(*body);
-        talk.hold(request.body.size());
         answer = co_await asked(talk, std::move(request));
     } else {
         const ErrorCode code = body.error().code;
@@ -345,6 +361,7 @@ asio::awaitable<void> talkHttp(ServerPtr server, ConnectionPtr connection, std::
         if (talk.buffer.size() > 0)
             continue; // the next one came with the last
         ErrorCodeOfSystem fault;
+        server->setTurn(*connection, Turn::Idle);
         channel.expireIn(server->limits.idleSeconds);
         const auto space = talk.buffer.prepare(4'096);
         talk.buffer.commit(co_await channel.async_read_some(space, into(fault)));

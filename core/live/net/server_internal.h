@@ -33,6 +33,18 @@ public:
     virtual asio::awaitable<void> end(std::string why) = 0;
 };
 
+/// Whom a connection waits for.
+enum class Turn {
+    /// the peer: the rest of its TLS handshake, head, hello or first line
+    Head,
+    /// the peer: the rest of its body, or that it reads its answer
+    Exchange,
+    /// the peer: another request, if it likes
+    Idle,
+    /// us, or a stream, which may be silent
+    Ours
+};
+
 struct ServerConnection {
     ServerConnection(asio::io_context &io, Tcp::socket socket)
         : channel(io, std::move(socket))
@@ -52,6 +64,11 @@ struct ServerConnection {
     /// what still comes is forgotten
     bool isEnding = false;
     bool isWriting = false;
+    /// closed for others: what its conversation says of its end is not told
+    bool isTurnedAway = false;
+    Turn turn = Turn::Head;
+    /// when its turn began
+    Clock::time_point since = Clock::now();
     /// of its end
     std::string why;
     /// of a stream
@@ -80,6 +97,8 @@ struct ServerInside : std::enable_shared_from_this<ServerInside> {
     std::map<std::uint64_t, ConnectionPtr> connections;
     std::map<asio::ip::address, std::size_t> ofHost;
     std::uint64_t begun = 0;
+    /// connections whose turn is Head
+    std::size_t unfinished = 0;
     /// of all bodies that are being read or answered
     std::size_t bodyBytes = 0;
     /// of all peers
@@ -90,11 +109,14 @@ struct ServerInside : std::enable_shared_from_this<ServerInside> {
     asio::awaitable<void> acceptAll();
     asio::awaitable<void> serve(ConnectionPtr connection);
     void remove(const ConnectionPtr &connection);
+    void setTurn(ServerConnection &connection, Turn turn);
+    /// For one more from `host`: where a limit is reached, closes the connection that has kept us waiting longest.
+    void makeRoom(const asio::ip::address &host);
 
     // Told only while the server is there.
     void refused(const ServerConnection &connection, const std::string &why);
     void opened(ServerConnection &connection, bool isWebSocket);
-    void took(const ServerConnection &connection, std::string_view bytes);
+    void took(ServerConnection &connection, std::string_view bytes);
 
     /// Waits while reading is off.
     asio::awaitable<void> readingAllowed(ConnectionPtr connection);

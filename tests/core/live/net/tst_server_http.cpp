@@ -244,31 +244,6 @@ private slots:
         QVERIFY(at.now().refused.empty());
     }
 
-    void bodiesOfAllPeersTogetherAreBounded()
-    {
-        // 256 MiB in all: of 20 peers that promise 16 MiB each, 16 are listened to at once.
-        Listening at;
-        std::vector<Peer> peers;
-        for (int i = 0; i < 16; ++i) {
-            peers.emplace_back(at.port);
-            QVERIFY(peers.back().send(
-                "POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 16777216\r\n\r\n"));
-            QVERIFY(peers.back().readUntil("\r\n\r\n").starts_with("HTTP/1.1 100"));
-        }
-        Peer more(at.port);
-        QVERIFY(more.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777216\r\n\r\n"));
-        const HttpAnswer answer = answerOf(more);
-        QCOMPARE(answer.status, 503);
-        QVERIFY(answer.head.find("retry-after: 5") != std::string::npos);
-        // One that leaves makes room.
-        peers.pop_back();
-        more.close();
-        QVERIFY(at.waitForConnections(15));
-        Peer next(at.port);
-        QVERIFY(next.send(post("abc")));
-        QCOMPARE(answerOf(next).status, 200);
-    }
-
     void withoutTheTokenItSays401_data()
     {
         QTest::addColumn<QByteArray>("header");
