@@ -6,6 +6,7 @@
 #include "core/facts/plan/keys/plan_keys.h"
 #include "core/facts/plan/left_out_internal.h"
 #include "core/facts/plan/reader_context_internal.h"
+#include "core/facts/plan/validate.h"
 
 #include <algorithm>
 #include <charconv>
@@ -369,6 +370,11 @@ ExpectedAll<Plan> planFromJson(const Json &document, const std::string &fileName
     describe(reader, keys::Of<Plan> {});
     reader.keepTheRest();
     checkLeftOut(plan, document, context);
+    if (const std::size_t pools = poolCount(plan.cluster); pools > kMostPools) {
+        const Context::Step cluster(context, "cluster"), datacenters(context, "datacenters");
+        context.fail("the cluster has " + std::to_string(pools) + " pools",
+            "at most " + std::to_string(kMostPools) + ": nodes that are alike are one pool");
+    }
     if (!context.errors.empty())
         return std::unexpected(std::move(context.errors));
     fillIn(plan, document);

@@ -71,6 +71,9 @@ void checkSize(const Cluster &cluster, Checker &check)
     for (const Datacenter &datacenter : cluster.datacenters)
         for (const Pool &pool : datacenter.pools)
             gpus += std::int64_t { pool.nodes } * pool.gpusPerNode;
+    if (const std::size_t pools = poolCount(cluster); pools > kMostPools)
+        check.bad("cluster.datacenters", "the cluster has " + std::to_string(pools) + " pools",
+            "at most " + std::to_string(kMostPools) + ": nodes that are alike are one pool");
     if (gpus == 0)
         check.bad("cluster.datacenters", "the cluster has no GPUs", "at least one pool with a node");
     else if (gpus > kMostGpus)
@@ -254,6 +257,14 @@ void checkBesideCluster(const Plan &plan, Checker &check)
 }
 
 } // namespace
+
+std::size_t poolCount(const Cluster &cluster)
+{
+    std::size_t pools = 0;
+    for (const Datacenter &datacenter : cluster.datacenters)
+        pools += std::max(datacenter.pools.size(), std::size_t(1));
+    return pools;
+}
 
 Errors validatePlan(const Plan &plan)
 {

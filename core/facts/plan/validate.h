@@ -9,6 +9,11 @@
 
 namespace trainyard {
 
+/// Placements, fixes and effects each look at every pool: a window with 20,000 took half a minute and 10 GB.
+inline constexpr std::size_t kMostPools = 4'096;
+/// Of all datacenters; one without any counts as one.
+[[nodiscard]] std::size_t poolCount(const Cluster &cluster);
+
 /// Every contradiction; empty where there is none. `where` is a dotted key.
 [[nodiscard]] Errors validatePlan(const Plan &plan);
 

@@ -8,6 +8,7 @@
 #include "core/iteration/placement/ranks.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -343,6 +344,8 @@ void LocationBook::countIdle(Layout &layout) const
 {
     const Reach reach(*this);
     int datacenter = -1, usable = 0; // of the pool before: those of a datacenter lie together
+    std::array<int, 7> toldBefore {};
+    toldBefore[0] = -1;
     for (const PoolLocations &locations : m_pools) {
         const StageLocation at = locations.part.at;
         if (at.datacenter != datacenter)
@@ -353,6 +356,16 @@ void LocationBook::countIdle(Layout &layout) const
         layout.gpusUsed += used;
         if (total == used)
             continue;
+        // All that a reason says of a pool: thousands may be told the same.
+        const std::array told { at.datacenter, m_asked.pool(at).gpusPerNode, at.tensor, locations.part.tensor,
+            int(locations.holdsGroups()), int(locations.taken == locations.locations), total - used };
+        if (told == toldBefore) {
+            IdleGpus same = layout.idle.back();
+            same.pool = at.pool;
+            layout.idle.push_back(std::move(same));
+            continue;
+        }
+        toldBefore = told;
         std::string unlinked =
             locations.holdsGroups() && layout.data > 0 ? reach.missingLinks(at.datacenter) : std::string();
         const bool isUnlinked = !unlinked.empty();

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 
@@ -30,6 +31,11 @@ Expected<void> put(const std::string &path, const std::string &text, OutputKinds
         path, [&](std::ostream &out) { out << text; }, kinds);
 }
 
+// What the hook below saw of the file that is watched.
+std::string watched; // its path; empty: none
+off_t bytesOnDisk = -1;
+bool wasNamedBefore = true;
+
 mode_t modeOf(const std::string &path)
 {
     struct stat status { };
@@ -37,6 +43,17 @@ mode_t modeOf(const std::string &path)
 }
 
 } // namespace
+
+/// In place of the system's: asks it, and notes when it was asked.
+extern "C" int fsync(int descriptor)
+{
+    struct stat status { };
+    if (!watched.empty() && ::fstat(descriptor, &status) == 0) {
+        bytesOnDisk = status.st_size;
+        wasNamedBefore = ::access(watched.c_str(), F_OK) == 0;
+    }
+    return int(::syscall(SYS_fsync, descriptor));
+}
 
 class TstOutputFile : public QObject {
     Q_OBJECT
@@ -142,6 +159,16 @@ private slots:
         QVERIFY(!put(file("absent/x"), "text"));
         QVERIFY(!put(m_folder->path().toStdString(), "text"));
         QVERIFY(!put(file("old") + "/", "text"));
+    }
+
+    /// Else a machine that fails may keep the new name of no content.
+    void allBytesAreOnTheDiskBeforeTheFileHasItsName()
+    {
+        watched = file("whole");
+        QVERIFY(put(watched, std::string(100'000, 'x')));
+        watched.clear();
+        QCOMPARE(bytesOnDisk, off_t(100'000));
+        QVERIFY(!wasNamedBefore);
     }
 
     void whileAFileIsWrittenNothingIsSeenOfIt()

@@ -337,6 +337,26 @@ private slots:
         QCOMPARE(refused.error()[0].what, std::string("name has 5000000 bytes"));
         QCOMPARE(refused.error()[0].right, std::string("a text of at most 4096"));
     }
+
+    /// A window with 20,001 pools took half a minute and 10 GB, though it could not evaluate them.
+    void tooManyPoolsAreRefusedWithTheirNumber()
+    {
+        const auto with = [](std::size_t pools) {
+            std::string all;
+            for (std::size_t i = 0; i < pools; ++i)
+                all += std::string(i > 0 ? "," : "") + "{\"id\":\"p" + std::to_string(i)
+                    + "\",\"gpu\":\"h100-sxm-80gb\",\"nodes\":1}";
+            return parsePlan("{\"cluster\":{\"datacenters\":[{\"id\":\"a\",\"pools\":[" + all
+                    + "]}]},\"workload\":{\"model\":\"llama-3-8b\",\"global_batch\":64}}",
+                "p.json");
+        };
+        const auto most = with(4'096);
+        QVERIFY2(most.has_value(), most ? "" : toString(most.error()[0]).c_str());
+        const auto refused = with(20'001);
+        QVERIFY(!refused);
+        QCOMPARE(refused.error()[0].where, std::string("p.json: /cluster/datacenters"));
+        QCOMPARE(refused.error()[0].what, std::string("the cluster has 20001 pools"));
+    }
 };
 
 TRAINYARD_APPLESS_TEST(TstPlanIo)

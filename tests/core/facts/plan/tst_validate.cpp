@@ -103,6 +103,16 @@ private slots:
                 d.pools.clear();
         }),
             Places { "cluster.datacenters" });
+        const auto withPools = [](std::size_t most) {
+            return faults([most](Plan &p) {
+                auto &pools = p.cluster.datacenters[0].pools;
+                pools.resize(most - (p.cluster.datacenters.size() - 1), pools[0]);
+                for (std::size_t i = 0; i < pools.size(); ++i)
+                    pools[i].id = "pool-" + std::to_string(i), pools[i].nodes = 1;
+            });
+        };
+        QCOMPARE(std::ranges::count(withPools(4'096), "cluster.datacenters"), 0);
+        QCOMPARE(std::ranges::count(withPools(4'097), "cluster.datacenters"), 1);
     }
 
     void aProfileHasOneTimeOrOneForEachStage()
