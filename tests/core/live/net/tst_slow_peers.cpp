@@ -103,7 +103,7 @@ private slots:
         const std::size_t there = at.connections();
         peers.pop_back();
         peers.pop_back();
-        QVERIFY(at.waitForConnections(there - 2) || at.connections() < there);
+        QTRY_VERIFY(at.connections() < there);
         QCOMPARE(statusOf(at.port, std::string(std::size_t(4) << 20, 'x')), 200);
     }
 
@@ -250,10 +250,10 @@ private slots:
     /// Twenty bodies that take long to unpack came first; the small one does not wait for all of them.
     void aSmallPackedBodyWaitsForNoQueueOfLargeOnes()
     {
+        constexpr std::size_t kLong = std::size_t(6) << 20; // bytes
         std::string text;
-        for (int i = 0; text.size() < kMostBody - 16; ++i)
+        for (int i = 0; text.size() < kLong; ++i)
             text += std::to_string(std::sin(i));
-        text.resize(kMostBody - 16);
         const std::string packed = gzipped(text);
         Listening at;
         std::vector<std::size_t> order;
