@@ -25,7 +25,7 @@ constexpr const char *kRecordingName = ".trainyard-recording", *kPlanName = ".tr
 
 struct ImportOptions {
     std::vector<std::string> sources;
-    std::string out, base, format;
+    std::string out, base, format, linePattern;
     [[nodiscard]] bool wantsPlan() const { return out.ends_with(kPlanName); }
 };
 
@@ -106,7 +106,7 @@ int runImport(const ImportOptions &options)
     if (const Errors faults = faultsOfOptions(options); !faults.empty())
         return fail(faults);
     Interruption interruption;
-    const auto recording = readRun(options.sources, interruption.token());
+    const auto recording = readRun(options.sources, interruption.token(), options.linePattern);
     if (!recording)
         return recording.error().code == ErrorCode::Cancelled
             ? stoppedBefore("all files were read; nothing was written")
@@ -149,6 +149,7 @@ void addImportCommand(CLI::App &app, int &exitCode)
         .required()
         .shownAs("PLAN|RECORDING");
     command.text("--base", options->base, "Plan that has what the sources do not tell").shownAs("PLAN");
+    addLinePatternOption(command, options->linePattern);
     addFormatOption(command, options->format, { "table", "json" });
     command.callback([options, &exitCode] { exitCode = runImport(*options); });
 }

@@ -5,6 +5,7 @@
 #include "app/cli/progress.h"
 #include "core/base/printable.h"
 #include "core/base/ranges_text.h"
+#include "core/runs/telemetry/line_pattern.h"
 
 #include <algorithm>
 #include <iostream>
@@ -22,10 +23,29 @@ void tell(const std::string &file, const std::string &what)
 
 } // namespace
 
-Expected<Recording> readRun(const std::vector<std::string> &sources, const std::stop_token &stop)
+void addLinePatternOption(const Subcommand &command, std::string &pattern)
+{
+    command
+        .text("--line-pattern", pattern,
+            "Regular expression of the lines of a log of another tool, with groups (?<step>…), (?<time>…) of a step, "
+            "(?<tokens>…) per second, (?<tokens_per_gpu>…), (?<loss>…), (?<memory>…) of a GPU; a unit may end a name: "
+            "(?<time_ms>…)")
+        .shownAs("PATTERN");
+}
+
+Expected<Recording> readRun(
+    const std::vector<std::string> &sources, const std::stop_token &stop, const std::string &linePattern)
 {
     SourceOptions reading;
     reading.stop = stop;
+    if (!linePattern.empty()) {
+        auto pattern = LinePattern::parse(linePattern);
+        if (!pattern) {
+            pattern.error().where = "--line-pattern";
+            return std::unexpected(pattern.error());
+        }
+        reading.linePattern = std::make_shared<const LinePattern>(*std::move(pattern));
+    }
     Progress progress("files");
     auto recording = readSources(sources, reading, static_cast<int>(std::thread::hardware_concurrency()),
         { [&](std::size_t done, std::size_t all, double) { progress.show(done, all); } });
@@ -38,8 +58,10 @@ Errors tellOf(const Recording &recording, const std::vector<std::string> &named)
     Errors faults;
     for (const RecordedSource &source : recording.sources) {
         const bool isNamed = std::ranges::find(named, source.file) != named.end();
+        const bool isText = source.refused.starts_with("It is a text");
         if (!source.refused.empty() && isNamed)
-            faults.push_back({ ErrorCode::BadSyntax, source.file, source.refused, "" });
+            faults.push_back({ ErrorCode::BadSyntax, source.file, source.refused,
+                isText ? "a log of a known tool, or --line-pattern, which says what stands where in its lines" : "" });
         else if (!source.refused.empty())
             tell(source.file, source.refused);
         else if (source.isTruncated)

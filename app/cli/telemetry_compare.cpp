@@ -18,7 +18,7 @@ namespace {
 constexpr int kNoStep = std::numeric_limits<int>::min();
 
 struct TelemetryCompareOptions {
-    std::string reference, format;
+    std::string reference, format, linePattern;
     std::vector<std::string> sources;
     int step = kNoStep;
 };
@@ -58,9 +58,10 @@ std::string reasonWithoutSteps(const Recording &recording)
 }
 
 /// Aligned and taken apart into steps. Errors: Cancelled; those of files that were named; that there are no steps.
-ExpectedAll<RunPtr> loadRun(const std::vector<std::string> &sources, const std::stop_token &stop)
+ExpectedAll<RunPtr> loadRun(
+    const std::vector<std::string> &sources, const std::stop_token &stop, const std::string &linePattern)
 {
-    auto recording = readRun(sources, stop);
+    auto recording = readRun(sources, stop, linePattern);
     if (!recording)
         return std::unexpected(Errors { recording.error() });
     if (Errors faults = tellOf(*recording, sources); !faults.empty())
@@ -105,14 +106,14 @@ int runTelemetryCompare(const TelemetryCompareOptions &options)
             !refused.empty())
             return fail(refused);
     }
-    const auto measured = loadRun(options.sources, interruption.token());
+    const auto measured = loadRun(options.sources, interruption.token(), options.linePattern);
     if (!measured)
         return stopped(measured.error());
     if (const Errors refused = refusedStep(options, **measured); !refused.empty())
         return fail(refused);
     RunOverlayPtr overlay;
     if (isOfRuns) {
-        const auto reference = loadRun({ options.reference }, interruption.token());
+        const auto reference = loadRun({ options.reference }, interruption.token(), options.linePattern);
         if (!reference)
             return stopped(reference.error());
         overlay = overlayRuns(*reference, *measured, asked);
@@ -133,6 +134,7 @@ void addTelemetryCompare(const Subcommand &telemetry, int &exitCode)
     compare.text("PLAN|RECORDING", options->reference, "Plan, or a recording or folder of another run").required();
     compare.texts("SOURCE", options->sources, "Recordings, traces and logs of the run, or folders of them").required();
     compare.number("--step", options->step, "Number of the step; the typical one without it").shownAs("N");
+    addLinePatternOption(compare, options->linePattern);
     addFormatOption(compare, options->format, { "table", "json" });
     compare.callback([options, &exitCode] { exitCode = runTelemetryCompare(*options); });
 }

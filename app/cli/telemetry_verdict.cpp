@@ -21,7 +21,7 @@ namespace {
 
 struct TelemetryVerdictOptions {
     std::vector<std::string> sources, settings;
-    std::string plan, base, format;
+    std::string plan, base, format, linePattern;
 };
 
 std::string partsTable(const RunVerdict &verdict)
@@ -204,7 +204,7 @@ int runTelemetryVerdict(const TelemetryVerdictOptions &options)
     }
     if (!options.settings.empty())
         asked.amend = [&](Plan plan) { return withSettings(std::move(plan), options.settings); };
-    auto recording = readRun(options.sources, interruption.token());
+    auto recording = readRun(options.sources, interruption.token(), options.linePattern);
     if (!recording)
         return recording.error().code == ErrorCode::Cancelled ? stoppedBefore("all files were read")
                                                               : fail({ recording.error() });
@@ -238,6 +238,7 @@ void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode)
     verdict.text("--plan", options->plan, "Plan that the run is judged by, instead of the one its files tell of")
         .shownAs("PLAN");
     verdict.text("--base", options->base, "Plan that has what the files do not tell").shownAs("PLAN");
+    addLinePatternOption(verdict, options->linePattern);
     addSetOption(verdict, options->settings);
     addFormatOption(verdict, options->format, { "table", "json" });
     verdict.callback([options, &exitCode] { exitCode = runTelemetryVerdict(*options); });

@@ -7,6 +7,7 @@
 #include "core/facts/plan/plan_io.h"
 #include "core/facts/plan/validate.h"
 #include "core/iteration/prefill/trace_file.h"
+#include "core/runs/telemetry/line_pattern.h"
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/evaluate_target.h"
 #include "tests/fuzz/live_targets.h"
@@ -16,6 +17,7 @@
 #include "tests/fuzz/seeds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace trainyard::fuzz {
@@ -138,6 +140,28 @@ Outcome model(const std::string &input)
     return entry<ModelSpec>(input, parseModel, formatModel);
 }
 
+/// A line pattern and, behind the first line feed, lines that it is held against.
+Outcome pattern(const std::string &input)
+{
+    const std::size_t end = std::min(input.find('\n'), input.size());
+    const auto made = LinePattern::parse(std::string_view(input).substr(0, end));
+    if (!made)
+        return { false, made.error().what.empty() ? "an error without a sentence" : "" };
+    const auto again = LinePattern::parse(made->text());
+    for (const LinePattern::Value &value :
+        made->valuesOf(std::string_view(input).substr(std::min(end + 1, input.size()))))
+        if (!std::isfinite(value.value))
+            return { true, "a figure that is no number" };
+    return { true, again.has_value() ? "" : "its own text is no pattern" };
+}
+
+std::vector<std::string> patternSeeds(const std::string &)
+{
+    return { "it (?<step>\\d+): (?<time>[\\d.]+) ms, (?<tokens>\\S+) tok\nit 10: 250.5 ms, 11.5K tok",
+        "(?:a|b[^c-e]{2,3}?)*x+?(?<loss>-?\\d+)\\b|^(?P<memory_gb>.*)$\nabbx-12 3.5",
+        "((a*)*|b)+(?<tokens_per_gpu>1)(?: in (?<time_ms>2))?\naaaab1 in 2" };
+}
+
 /// Words of what is no JSON, with the signs that lines of logs are told by.
 void addWords(const std::string &text, std::set<std::string> &words)
 {
@@ -172,7 +196,7 @@ const std::vector<Target> &targets()
         std::vector<Target> made { { "plan", plan, planSeeds }, { "settings", settings, settingSeeds },
             { "config", config, configSeeds }, { "rows", rows, rowSeeds }, { "trace", trace, traceSeeds },
             { "gpu", gpu, gpuSeeds }, { "model", model, modelSeeds }, { "evaluate", evaluated, evaluateSeeds },
-            { "run", ranAndPlanned, runSeeds } };
+            { "run", ranAndPlanned, runSeeds }, { "pattern", pattern, patternSeeds } };
         const std::vector<Target> ofRecordings = readerTargets();
         made.insert(made.end(), ofRecordings.begin(), ofRecordings.end());
         const std::vector<Target> ofLive = liveTargets();

@@ -8,6 +8,7 @@
 #include "core/runs/telemetry/recording.h"
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <stop_token>
 
@@ -17,6 +18,8 @@ namespace trainyard {
 class KernelClasses;
 /// source_stream.h
 class SourceStream;
+/// line_pattern.h
+class LinePattern;
 
 struct SourceOptions {
     std::stop_token stop = {};
@@ -26,6 +29,8 @@ struct SourceOptions {
     bool keepsHostSpans = false;
     /// of profiler traces with stacks: most of their events
     bool keepsPythonFunctions = false;
+    /// of the user, for lines of logs; may be null
+    std::shared_ptr<const LinePattern> linePattern = {};
     /// what kernels do, by name; nullptr: the built-in table
     const KernelClasses *kernels = nullptr;
     /// bytes of a compressed file

@@ -173,6 +173,23 @@ private slots:
         QCOMPARE(import({ file("run"), "--base", base, "--out", base }).exitCode, 2);
     }
 
+    void aLogOfAnotherToolIsReadByALinePattern()
+    {
+        const QString log = write("own.log", "it 1: 250 ms\nit 2: 240 ms\nit 3: 245 ms\n"),
+                      out = file("own.trainyard-recording");
+        const Answer unread = import({ log, "--out", out });
+        QCOMPARE(unread.exitCode, 2);
+        QVERIFY2(unread.err.contains("--line-pattern"), qPrintable(unread.err));
+        const Answer wrong = import({ log, "--out", out, "--line-pattern", "it (?<zebra>.)" });
+        QCOMPARE(wrong.exitCode, 2);
+        QVERIFY2(wrong.err.contains("names a group zebra"), qPrintable(wrong.err));
+        const Answer done = import({ log, "--out", out, "--line-pattern", "it (?<step>.): (?<time>[0-9]+) ms" });
+        QVERIFY2(done.exitCode == 0, qPrintable(done.err));
+        // the recording has it, and needs it no more
+        const Answer verdict = run({ "telemetry", "verdict", out });
+        QVERIFY2(verdict.out.find("A step takes 24") != verdict.out.npos, verdict.out.c_str());
+    }
+
     void theSchemaOfRecordingsIsPrinted()
     {
         const Answer answer = run({ "schema", "recording" });

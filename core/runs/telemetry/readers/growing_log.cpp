@@ -28,9 +28,12 @@ void distrustEnd(TextLine &line)
 
 } // namespace
 
-GrowingLog::GrowingLog(std::string file)
+GrowingLog::GrowingLog(std::string file, std::shared_ptr<const LinePattern> pattern)
     : m_file(std::move(file))
 {
+    if (pattern)
+        m_parsers.push_back(makePatternParser(std::move(pattern)));
+    m_jobs = m_parsers.size();
     // The order in which a line is offered: who is told apart by less comes later.
     for (const auto make : { makeJobLinesParser, makeMlperfParser, makeNemoParser, makeTorchtitanParser,
              makeDeepSpeedParser, makeMegatronParser, makeStepLinesParser, makeHfTrainerParser })
@@ -43,7 +46,7 @@ void GrowingLog::take(TextLine line)
     distrustEnd(line);
     const auto taker = std::ranges::find_if(m_parsers, [&](const LogParserPtr &parser) { return parser->take(line); });
     if (m_isNamed) // what the job's parser saw in lines that are others'
-        claim(*m_parsers.front());
+        claim(*m_parsers[m_jobs]);
     if (taker == m_parsers.end()) {
         if (auto told = m_hasRunOut ? std::nullopt : outOfMemoryIn(line)) {
             m_outOfMemory = told;

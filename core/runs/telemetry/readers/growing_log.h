@@ -14,7 +14,8 @@ namespace trainyard::readers {
 
 class GrowingLog {
 public:
-    explicit GrowingLog(std::string file);
+    /// `pattern`: of the user, for lines that are offered to it first; may be null
+    explicit GrowingLog(std::string file, std::shared_ptr<const LinePattern> pattern = nullptr);
 
     /// Lines in their order. The last of a file that ends without a line feed may be half a number: it is believed up
     /// to its last word.
@@ -41,6 +42,7 @@ private:
 
     std::string m_file;
     std::vector<LogParserPtr> m_parsers;
+    std::size_t m_jobs = 0; // of m_parsers, the one of the job's own lines
     std::map<SeriesKey, const LogParser *> m_series;
     std::map<std::string, const LogParser *> m_arguments;
     std::optional<OutOfMemory> m_outOfMemory; // the first, until it is given

@@ -16,6 +16,11 @@
 #include <optional>
 #include <unordered_set>
 
+namespace trainyard {
+/// line_pattern.h
+class LinePattern;
+} // namespace trainyard
+
 namespace trainyard::readers {
 
 class LogParser {
@@ -95,5 +100,7 @@ using LogParserPtr = std::unique_ptr<LogParser>;
 [[nodiscard]] LogParserPtr makeHfTrainerParser();
 [[nodiscard]] LogParserPtr makeStepLinesParser();
 [[nodiscard]] LogParserPtr makeJobLinesParser();
+/// Of a user's pattern, before all others.
+[[nodiscard]] LogParserPtr makePatternParser(std::shared_ptr<const LinePattern> pattern);
 
 } // namespace trainyard::readers

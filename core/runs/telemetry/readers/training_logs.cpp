@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/training_logs.h"
 
+#include "core/base/printable.h"
 #include "core/runs/telemetry/readers.h"
 #include "core/runs/telemetry/readers/growing_log.h"
+#include "core/runs/telemetry/readers/settings_tree.h"
 
 #include <algorithm>
 #include <array>
@@ -52,8 +54,33 @@ int mayBeLog(std::string_view, std::string_view head)
     return !head.empty() && isText ? 1 : 0;
 }
 
+/// Of programs and settings that no reader knows, what they are; empty: of nothing that is known.
+std::string sourceNamed(std::string_view file, std::string_view start)
+{
+    const std::string_view line = start.substr(0, start.find('\n'));
+    const auto isNamed = [&](std::string_view end) { return file.ends_with(end); };
+    if (isNamed(".sh") || isNamed(".bash") || isNamed(".slurm") || isNamed(".sbatch")
+        || (line.starts_with("#!") && line.find("sh") != line.npos))
+        return "It is a shell script, but no command of it gives options of a trainer that is known here";
+    if (isNamed(".py") || (line.starts_with("#!") && line.find("python") != line.npos))
+        return "It is a Python program, which is not run: what it prints as its configuration, or the command that "
+               "starts it, can be read";
+    if (!isNamed(".yaml") && !isNamed(".yml"))
+        return {};
+    const auto tree = yamlSettings(start.substr(0, start.rfind('\n')));
+    if (!tree || !tree->root.isMap())
+        return {};
+    std::string keys;
+    int count = 0;
+    for (const SettingsNode &node : tree->root.below)
+        if (++count <= 4)
+            keys += (keys.empty() ? "" : ", ") + shortened(node.key);
+    return "It is YAML (" + keys + (count > 4 ? " …" : "")
+        + "), but no configuration of a trainer or a cluster that is known here";
+}
+
 /// Why a text is not read, by what it is.
-std::string unknownText(std::string_view text)
+std::string unknownText(std::string_view file, std::string_view text)
 {
     const std::string_view start = trimmedStart(text.substr(0, 4096));
     if (start.empty() && text.size() <= 4096)
@@ -68,6 +95,8 @@ std::string unknownText(std::string_view text)
     }
     if (start.starts_with('<'))
         return "It is XML or HTML, but of no tool whose files are read here";
+    if (std::string what = sourceNamed(file, start); !what.empty())
+        return what;
     return "It is a text, but no line of it is one that a training framework prints";
 }
 
@@ -75,7 +104,7 @@ std::string unknownText(std::string_view text)
 
 Expected<Recording> readers::readTrainingLog(const SourceText &source, const SourceOptions &options)
 {
-    GrowingLog log(source.file);
+    GrowingLog log(source.file, options.linePattern);
     TextLines lines(source.text);
     std::size_t count = 0;
     for (TextLine line; lines.next(line);) {
@@ -88,7 +117,10 @@ Expected<Recording> readers::readTrainingLog(const SourceText &source, const Sou
             options.progress(static_cast<double>(lines.position()) / static_cast<double>(source.text.size()));
     }
     if (log.sureness() == 0)
-        return std::unexpected(Error { ErrorCode::BadSyntax, source.file, unknownText(source.text), "" });
+        return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
+            unknownText(source.file, source.text)
+                + (options.linePattern ? "; the line pattern holds in none of its lines" : ""),
+            "" });
     Recording recording = log.end();
     RecordedSource &made = recording.sources.front();
     made.bytes = source.packedBytes;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lines of a log that no other reader knows, by the pattern of the user (line_pattern.h). The pattern stays with the
+// run, as a note of its file and among its arguments ("line_pattern").
+#include "core/base/printable.h"
+#include "core/runs/telemetry/line_pattern.h"
+#include "core/runs/telemetry/readers/log_parser.h"
+#include "core/runs/telemetry/sample_names.h"
+
+#include <algorithm>
+
+namespace trainyard::readers {
+
+namespace {
+
+class PatternLines : public LogParser {
+public:
+    explicit PatternLines(std::shared_ptr<const LinePattern> pattern)
+        : LogParser(SourceKind::StepLog, "pattern")
+        , m_pattern(std::move(pattern))
+    {
+    }
+
+    bool take(const TextLine &line) override
+    {
+        const std::vector<LinePattern::Value> values = m_pattern->valuesOf(line.text);
+        if (values.empty())
+            return false;
+        if (!sureness())
+            begin();
+        sure(100);
+        const auto step = std::ranges::find(values, LineGroup::Step, &LinePattern::Value::group);
+        const std::int64_t number = step != values.end() && std::abs(step->value) < 1e15
+            ? std::int64_t(step->value)
+            : m_step.value_or(0) + (step == values.end() ? 1 : 0);
+        const bool isOther = m_process && *m_process != line.process; // the first that printed is the one
+        m_process = m_process.value_or(line.process);
+        if (isOther || follow(number, line.stamp, line) == Progress::Repeated) {
+            ++m_repeats;
+            return true;
+        }
+        for (const LinePattern::Value &value : values)
+            add(value, number);
+        timesFromStamps(false);
+        return true;
+    }
+
+protected:
+    void finish() override
+    {
+        timesFromStamps(true);
+        drop(m_told, "lines that several ranks print of one step", m_repeats);
+    }
+
+private:
+    void begin()
+    {
+        note(m_told, "Its lines are read by the line pattern " + shortened(m_pattern->text(), 300));
+        addArgument("line_pattern", m_pattern->text());
+    }
+
+    void add(const LinePattern::Value &value, std::int64_t step)
+    {
+        switch (value.group) {
+        case LineGroup::Step:
+            break;
+        case LineGroup::Time:
+            addField("step time", value.value, step);
+            break;
+        case LineGroup::Tokens:
+            m_book.addStep("log.tokens per second", "1/s", step, value.value);
+            break;
+        case LineGroup::TokensPerGpu:
+            m_book.addStep(samples::kTokensPerSecondPerGpu, "1/s", step, value.value);
+            break;
+        case LineGroup::Loss:
+            m_book.addStep(samples::kLoss, "1", step, value.value);
+            break;
+        case LineGroup::Memory:
+            m_book.addStep(samples::kMemoryAllocated, "B", step, value.value);
+            break;
+        }
+    }
+
+    std::shared_ptr<const LinePattern> m_pattern;
+    std::optional<int> m_process;
+    std::int64_t m_repeats = 0;
+};
+
+} // namespace
+
+LogParserPtr makePatternParser(std::shared_ptr<const LinePattern> pattern)
+{
+    return std::make_unique<PatternLines>(std::move(pattern));
+}
+
+} // namespace trainyard::readers
