@@ -7,11 +7,6 @@ namespace trainyard::imports {
 
 namespace {
 
-constexpr std::string_view kAdapters = "!trains adapters beside frozen weights, which no plan can express yet";
-constexpr std::string_view kQuantized = "!trains over quantised frozen weights, which no plan can express yet";
-constexpr std::string_view kOtherLoss = "!trains by another loss than that of the next token (a second model, or "
-                                        "samples of its own), which no plan can express yet";
-
 constexpr auto kAccelerate = std::to_array<DialectRule>({
     { "num_processes", "world_size" },
     { "num_machines", "nnodes" },
@@ -52,6 +47,11 @@ constexpr auto kAccelerate = std::to_array<DialectRule>({
     { "deepspeed_config.gradient_clipping" },
     { "deepspeed_config.deepspeed_multinode_launcher" },
     { "deepspeed_config.deepspeed_hostfile" },
+    { "parallelism_config.parallelism_config_tp_size", "tensor_model_parallel_size" },
+    { "parallelism_config.parallelism_config_cp_size", "context_parallel_size" },
+    { "parallelism_config.parallelism_config_dp_shard_size" },
+    { "parallelism_config.parallelism_config_dp_replicate_size", "", "1" },
+    { "parallelism_config.parallelism_config_cp_comm_strategy" },
     { "compute_environment" },
     { "debug" },
     { "downcast_bf16" },

@@ -6,8 +6,16 @@
 
 namespace trainyard::imports {
 
+inline constexpr std::string_view kAdapters = "!trains adapters beside frozen weights, which no plan can express yet";
+inline constexpr std::string_view kQuantized = "!trains over quantised frozen weights, which no plan can express yet";
+inline constexpr std::string_view kOtherLoss =
+    "!trains by another loss than that of the next token (a second model, or "
+    "samples of its own), which no plan can express yet";
+
 /// accelerate's default_config.yaml
 [[nodiscard]] std::span<const DialectRule> accelerateRules();
+/// scripts with the options of transformers' Trainer
+[[nodiscard]] std::span<const DialectRule> hfTrainerRules();
 [[nodiscard]] std::span<const DialectRule> llamaFactoryRules();
 [[nodiscard]] std::span<const DialectRule> axolotlRules();
 /// recipes of NeMo Automodel

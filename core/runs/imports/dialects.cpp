@@ -155,6 +155,7 @@ constexpr auto kDeepSpeed = std::to_array<DialectRule>({
 
 const std::array kDialects { Dialect { "nanotron.", "nanotron", kNanotron },
     Dialect { "ds_config.", "DeepSpeed", kDeepSpeed }, Dialect { "accelerate.", "Accelerate", accelerateRules() },
+    Dialect { "hf_trainer.", "Hugging Face's Trainer", hfTrainerRules() },
     Dialect { "llama_factory.", "LLaMA-Factory", llamaFactoryRules() },
     Dialect { "axolotl.", "Axolotl", axolotlRules() }, Dialect { "automodel.", "NeMo Automodel", automodelRules() },
     Dialect { "maxtext.", "MaxText", maxTextRules() } };

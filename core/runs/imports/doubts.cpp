@@ -55,10 +55,13 @@ void takeUnknownArguments(Draft &draft)
             source < recording.sources.size() ? recording.sources[source].kind : SourceKind::Unknown;
         return kind == SourceKind::MegatronArguments || kind == SourceKind::PrimusConfig;
     };
+    const auto isRecipe = [](std::string_view name) {
+        return name == "recipe" || name == "model_recipe_name" || name == "factory";
+    };
     const auto take = [&](const std::map<std::string, std::string> &arguments) {
         for (const auto &[name, value] : arguments)
-            if (name.find('.') == name.npos && !isOff(value) && !isKnownToMegatron(name) && !name.starts_with("hybrid_")
-                && name != "is_hybrid_model")
+            if (!isRecipe(name) && name.find('.') == name.npos && !isOff(value) && !isKnownToMegatron(name)
+                && !name.starts_with("hybrid_") && name != "is_hybrid_model")
                 takeNotUnderstood(draft, name, value, "Megatron");
     };
     if (recording.argumentsOf.empty() && isScript(0))
@@ -90,7 +93,7 @@ void takeDoubts(Draft &draft)
         for (const auto &[key, value] : translation.notUnderstood)
             takeNotUnderstood(draft, key, value, translation.dialect->trainer);
     }
-    if (draft.arguments.isMegatron() && draft.arguments.translations().empty())
+    if ((draft.arguments.isMegatron() || draft.arguments.has("recipe")) && draft.arguments.translations().empty())
         takeUnknownArguments(draft);
 }
 

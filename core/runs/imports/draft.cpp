@@ -19,7 +19,7 @@ struct OtherName {
     std::string_view other, name;
 };
 /// Names of the same things elsewhere; the first that is told counts. NeMo's have "model." before them.
-constexpr std::array<OtherName, 30> kOtherNames { { { "encoder_seq_length", "seq_length" },
+constexpr std::array<OtherName, 32> kOtherNames { { { "encoder_seq_length", "seq_length" },
     { "max_sequence_length", "seq_length" }, { "sequence_length", "seq_length" },
     { "dl.sequence_length", "seq_length" }, { "encoder_num_layers", "num_layers" },
     { "dl.batch_size", "global_batch_size" }, { "dl.tensor_parallel.size", "tensor_model_parallel_size" },
@@ -34,7 +34,8 @@ constexpr std::array<OtherName, 30> kOtherNames { { { "encoder_seq_length", "seq
     { "share_embeddings_and_output_weights", "tied_embeddings" }, { "bias", "add_bias_linear" },
     { "qkv_bias", "add_qkv_bias" }, { "use_qkv_bias", "add_qkv_bias" }, { "max_steps", "train_iters" },
     { "megatron.precision", "precision" }, { "qk_rope_head_dim", "qk_pos_emb_head_dim" },
-    { "optim.name", "optimizer_name" }, { "primus.model", "model_name" } } };
+    { "optim.name", "optimizer_name" }, { "primus.model", "model_name" }, { "model_recipe_name", "recipe" },
+    { "factory", "recipe" } } };
 constexpr std::array<std::string_view, 13> kSections { "megatron.", "model.", "train.", "trainer.", "dataset.", "ddp.",
     "optimizer.", "args.", "config.", "mixed_precision.", "model.config.", "data.", "strategy." };
 
@@ -275,8 +276,10 @@ std::string Told::trainer() const
 
 bool Told::isMegatron() const
 {
-    return has("tensor_model_parallel_size") || has("pipeline_model_parallel_size")
-        || (has("num_layers") && has("hidden_size"));
+    // of a recipe's name the other values are its own, not Megatron's defaults
+    return !has("recipe")
+        && (has("tensor_model_parallel_size") || has("pipeline_model_parallel_size")
+            || (has("num_layers") && has("hidden_size")));
 }
 
 bool Told::isTorchtitan() const

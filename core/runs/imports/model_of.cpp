@@ -9,6 +9,7 @@
 #include "core/runs/imports/megatron_arguments.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace trainyard::imports {
@@ -166,15 +167,42 @@ std::string plainName(std::string_view name)
     return plain.starts_with("meta") ? plain.substr(4) : plain;
 }
 
+/// Shapes that a trainer is told beside a model's name: its number of layers alone may be another.
+bool takeOtherLayers(Draft &draft, const ModelSpec &known)
+{
+    for (const MegatronShape &shape : megatronShapes())
+        if (std::string_view(shape.name) != "num_layers" && draft.arguments.has(shape.name)) {
+            draft.bad(shape.name,
+                "is told beside the name of the model " + known.id + ", which may be of another shape",
+                "the name of a model, or all of its dimensions");
+            return false;
+        }
+    const auto layers = draft.whole("num_layers", 1, 10000);
+    if (!layers)
+        return false;
+    ModelSpec other = known;
+    other.name = known.id + " with " + std::to_string(*layers) + " layers";
+    other.layers = *layers;
+    other.windowedLayers = int(std::int64_t { other.windowedLayers } * *layers / known.layers);
+    other.publishedParameters = 0;
+    put(draft, std::move(other), 1, draft.arguments.said("model_name") + " and " + draft.arguments.said("num_layers"));
+    return true;
+}
+
 /// Of trainers that are told a model by its name; without its dimensions one that is not known makes no plan.
 bool takeNamed(Draft &draft)
 {
     const auto name = draft.arguments.text("model_name");
-    if (!name || draft.arguments.has("num_layers"))
+    const bool isShaped = draft.arguments.has("num_layers");
+    if (!name || (isShaped && draft.arguments.has("hidden_size") && draft.arguments.has("num_attention_heads")))
         return false;
     for (const ModelSpec &known : draft.catalogue.models) {
         if (plainName(known.id) != plainName(*name))
             continue;
+        if (isShaped) {
+            takeOtherLayers(draft, known);
+            return true;
+        }
         forgetOtherModel(draft);
         draft.plan.workload.model = known.id;
         draft.plan.workload.inlineModel.reset();
@@ -193,6 +221,50 @@ void sayParameters(Draft &draft)
         if (series.name == "log.Total number of parameters" && !series.value.empty())
             draft.assume(draft.sourceOf(series.source) + " tells a model of " + parametersText(series.value.back())
                 + " but not its shape: the plan's own stays, unless a config.json or the arguments are added");
+}
+
+/// "llama31_405b_pretrain_config": a recipe's name tells its model, and what it trains.
+bool takeRecipe(Draft &draft)
+{
+    const auto recipe = draft.arguments.text("recipe");
+    if (!recipe || draft.arguments.has("num_layers"))
+        return false;
+    const std::string name = lowered(recipe->substr(0, 200));
+    const std::array<std::string_view, 5> ends { "_pretrain", "_sft", "_finetune", "_peft", "_lora" };
+    const auto end = std::ranges::find_if(ends, [&](std::string_view one) { return name.find(one) != name.npos; });
+    if (end != ends.end() && (*end == "_peft" || *end == "_lora"))
+        draft.bad("recipe", "is " + shortened(*recipe) + ", which trains adapters beside frozen weights",
+            "full training of a model by the loss of the next token");
+    const auto withoutDots = [](std::string plain) {
+        std::erase(plain, '.');
+        return plain;
+    };
+    const std::string model = withoutDots(plainName(end == ends.end() ? name : name.substr(0, name.find(*end))));
+    draft.doubt(draft.arguments.said("recipe"),
+        "is " + shortened(*recipe)
+            + ", whose degrees, batches, lengths and precision stand in the recipe: what is not given beside its name "
+              "is not known");
+    for (const ModelSpec &known : draft.catalogue.models)
+        if (withoutDots(plainName(known.id)) == model) {
+            forgetOtherModel(draft);
+            draft.plan.workload.model = known.id;
+            draft.plan.workload.inlineModel.reset();
+            draft.model = known;
+            draft.take("workload.model", known.id, "recipe");
+            return true;
+        }
+    draft.bad(
+        "recipe", "is " + shortened(*recipe) + ", whose model's shape no source tells", "its config.json beside it");
+    return true;
+}
+
+/// Not a part of a job as a DeepSpeed JSON is, which is taken into a plan whose model is known.
+bool tellsWholeJob(SourceKind kind)
+{
+    return kind == SourceKind::MegatronArguments || kind == SourceKind::PrimusConfig
+        || kind == SourceKind::NanotronConfig || kind == SourceKind::LlamaFactoryConfig
+        || kind == SourceKind::AxolotlConfig || kind == SourceKind::AutomodelConfig
+        || kind == SourceKind::MaxTextConfig;
 }
 
 } // namespace
@@ -215,7 +287,7 @@ const ModelSpec *sameModel(const ModelSpec &model, const Catalogue &catalogue, i
 
 void takeModel(Draft &draft)
 {
-    if (takeConfigs(draft) || takeFlavor(draft) || takeNamed(draft))
+    if (takeConfigs(draft) || takeFlavor(draft) || takeNamed(draft) || takeRecipe(draft))
         return;
     const std::size_t before = draft.errors.size();
     if (auto model = megatronModel(draft)) {
@@ -231,9 +303,8 @@ void takeModel(Draft &draft)
         return put(draft, *std::move(model), 1, "what Megatron's own estimate of memory tells of it (" + from + ")");
     }
     sayParameters(draft);
-    const bool isScript = std::ranges::any_of(draft.recording.sources, [](const RecordedSource &source) {
-        return source.kind == SourceKind::MegatronArguments || source.kind == SourceKind::PrimusConfig;
-    });
+    const bool isScript = std::ranges::any_of(
+        draft.recording.sources, [](const RecordedSource &source) { return tellsWholeJob(source.kind); });
     if (draft.errors.size() == before && draft.arguments.isMegatron() && isScript && !lacksModel(draft.plan))
         draft.doubt("The shape of the model",
             "no source tells it (--num-layers, --hidden-size, --num-attention-heads): the plan's own stays, which may "

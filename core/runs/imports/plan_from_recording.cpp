@@ -246,8 +246,8 @@ bool tellsOfAPlan(const Recording &recording)
         return series.name == samples::kGlobalBatch || series.name == "log.Total number of parameters";
     };
     return hasArguments || told.isMegatron() || told.isTorchtitan() || told.isDeepSpeed() || told.has("world_size")
-        || told.has("nnodes") || !recording.models.empty() || !recording.nodes.empty() || !recording.prices.empty()
-        || !recording.benchmarks.empty() || std::ranges::any_of(recording.series, isTold)
+        || told.has("recipe") || told.has("nnodes") || !recording.models.empty() || !recording.nodes.empty()
+        || !recording.prices.empty() || !recording.benchmarks.empty() || std::ranges::any_of(recording.series, isTold)
         || std::ranges::any_of(
             recording.ranks, [](const RankRecording &rank) { return rank.worldSize > 0 || !rank.gpu.empty(); });
 }

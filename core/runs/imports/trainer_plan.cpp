@@ -45,6 +45,9 @@ void takeTrainer(Draft &draft)
                 told.said("deepspeed_file"), "names a file that shards the states; it is not among the sources");
         }
     }
+    if (const auto file = told.text("launch_file"))
+        draft.doubt(told.said("launch_file"),
+            "names Accelerate's configuration, which may shard the states otherwise: it is not among the sources");
     const bool isAll = told.isOn("offload_states");
     takeOffloadedStates(
         draft, isAll ? "offload_states" : "offload_optimizer", isAll ? "offload_states" : "offload_param");

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kMostCommandNesting = 3;
 
-constexpr std::array<std::string_view, 38> kTrainings { "tensor_model_parallel_size", "pipeline_model_parallel_size",
+constexpr std::array<std::string_view, 42> kTrainings { "recipe", "model_recipe_name", "factory",
+    "per_device_train_batch_size", "tensor_model_parallel_size", "pipeline_model_parallel_size",
     "context_parallel_size", "expert_model_parallel_size", "micro_batch_size", "global_batch_size", "num_layers",
     "hidden_size", "ffn_hidden_size", "num_attention_heads", "num_query_groups", "seq_length", "encoder_seq_length",
     "max_position_embeddings", "use_distributed_optimizer", "sequence_parallel", "recompute_granularity",
@@ -58,6 +59,7 @@ public:
     {
         // What stands before the last script belongs to launchers.
         std::size_t script = 0;
+        m_isAccelerate = words.size() > 1 && words[0].ends_with("accelerate") && words[1] == "launch";
         for (std::size_t i = 0; i < words.size(); ++i)
             if (isScript(words[i]) || words[i] == "-m")
                 script = i + 1;
@@ -78,9 +80,18 @@ public:
 
 private:
     static bool isScript(std::string_view word) { return word.ends_with(".py"); }
+    /// Hydra's "train.global_batch_size=512", which ends the values of an option.
+    static bool isOverride(std::string_view word)
+    {
+        const std::string_view name = word.substr(0, word.find('='));
+        return name.size() < word.size() && name.find('.') != name.npos && std::ranges::all_of(name, [](char c) {
+            return isLetter(c) || isDigit(c) || c == '_' || c == '.' || c == '+';
+        });
+    }
     static bool isValue(std::string_view word)
     {
-        return !word.starts_with("--") && !isScript(word) && !(word.size() > 1 && word[0] == '-' && isLetter(word[1]));
+        return !isOverride(word) && !word.starts_with("--") && !isScript(word)
+            && !(word.size() > 1 && word[0] == '-' && isLetter(word[1]));
     }
 
     std::size_t addOption(const std::vector<std::string> &words, std::size_t at, bool isOfLauncher)
@@ -96,6 +107,12 @@ private:
         std::size_t next = at + 1;
         if (isOfLauncher || word[1] != '-' || !launcherName(name).empty()) {
             const std::string_view known = launcherName(name);
+            if (isOfLauncher && m_isAccelerate && word[1] == '-') {
+                if (value.empty() && next < words.size() && isValue(words[next]))
+                    value = words[next++];
+                m_made.add("launch." + name, value.empty() ? "True" : argumentValue(value));
+                return next;
+            }
             if (!known.empty() && value.empty() && next < words.size() && isValue(words[next]))
                 value = words[next++];
             if (known == "gres" || isWhole(value) || isUnknown(value))
@@ -135,13 +152,22 @@ private:
         const std::size_t equals = word.find('=');
         if (equals == word.npos)
             return;
-        for (const std::string_view section : { "model.", "trainer.", "exp_manager.", "training.", "train." })
+        for (const std::string_view section :
+            { "model.", "trainer.", "exp_manager.", "training.", "train.", "dataset.", "mixed_precision." })
             if (word.starts_with(section))
                 m_made.add(std::string(word.substr(0, equals)), argumentValue(word.substr(equals + 1)));
     }
 
     CommandOptions &m_made;
+    bool m_isAccelerate = false; // what stands before the script is Accelerate's
 };
+
+/// 70_000, as Python and YAML write numbers.
+bool isGrouped(std::string_view text)
+{
+    return text.size() < 30 && text.find('_') != text.npos && isDigit(text.front()) && isDigit(text.back())
+        && std::ranges::all_of(text, [](char c) { return isDigit(c) || c == '_'; });
+}
 
 } // namespace
 
@@ -171,7 +197,10 @@ std::string argumentValue(std::string_view text)
     const std::string word = text.size() <= 5 ? lowered(text) : std::string();
     if (word == "true" || word == "false")
         return word == "true" ? "True" : "False";
-    return std::string(text.substr(0, kLongestArgumentValue));
+    std::string value(text.substr(0, kLongestArgumentValue));
+    if (isGrouped(value))
+        std::erase(value, '_');
+    return value;
 }
 
 void CommandOptions::add(std::string name, std::string value)

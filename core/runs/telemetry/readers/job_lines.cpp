@@ -185,7 +185,9 @@ private:
         if (m_ofDevice > 0 && m_accumulated > 0 && m_total > 0 && m_total % (m_ofDevice * m_accumulated) == 0) {
             addArgument("micro_batch_size", std::to_string(m_ofDevice));
             addArgument("global_batch_size", std::to_string(m_total));
-            addArgument("data_parallel_size", std::to_string(m_total / m_ofDevice / m_accumulated));
+            const std::string replicas = std::to_string(m_total / m_ofDevice / m_accumulated);
+            addArgument("data_parallel_size", replicas);
+            addArgument("world_size", replicas); // the Trainer's replicas are a GPU each
         }
         return true;
     }

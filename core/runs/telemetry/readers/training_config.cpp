@@ -106,10 +106,12 @@ Expected<Recording> readTrainerConfig(const SourceText &source, const SourceOpti
                 all.add(std::string("primus.") + name, withoutVariable(std::string(value)));
         root = trainer->find("overrides");
     }
+    const bool isMaxText = isPrimus && all.arguments["primus.framework"] == "maxtext";
+    const std::string prefix = isMaxText ? "maxtext." : config->prefix;
     if (root)
         walkSettings(*root, [&](const std::string &path, const SettingsNode &node) {
             if (!node.isNull())
-                all.add(argumentName(config->prefix + path), withoutVariable(node.value()));
+                all.add(argumentName(prefix + path), withoutVariable(node.value()));
         });
     if (all.arguments.empty())
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,

@@ -17,7 +17,8 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kOptions { "--tensor-model-parallel-size", "--pipeline-model-parallel-size",
+constexpr std::array<std::string_view, 16> kOptions { "--per_device_train_batch_size", "--recipe",
+    "--model_recipe_name", "nemo llm pretrain", "--tensor-model-parallel-size", "--pipeline-model-parallel-size",
     "--micro-batch-size", "--global-batch-size", "--num-layers", "--hidden-size", "--num-attention-heads",
     "--seq-length", "--training.seq_len", "--training.local_batch_size", "--parallelism.tensor_parallel_degree",
     "model.tensor_model_parallel_size=" };
@@ -121,6 +122,30 @@ void addConditions(const SourceText &source, const ShellScript &script, CommandO
             all.arguments.emplace(std::string(kInDoubt) + name, text.substr(0, kLongestArgumentValue));
 }
 
+/// Of a script that is built on transformers' Trainer, all that is its or Accelerate's behind a prefix.
+bool isOfTrainer(CommandOptions &all)
+{
+    if (!all.arguments.contains("per_device_train_batch_size"))
+        return false;
+    static constexpr std::array<std::string_view, 6> kLaunchers { "nnodes", "nproc_per_node", "tasks_per_node", "tasks",
+        "gpu", "gres" };
+    std::map<std::string, std::string> named;
+    for (auto &[name, value] : all.arguments)
+        named.emplace(std::ranges::find(kLaunchers, name) != kLaunchers.end() || name.starts_with(kInDoubt)
+                ? name
+                : "hf_trainer." + name,
+            std::move(value));
+    // Precision is fp32 unless something asks for less, or a file may that is not read here.
+    const bool isAsked = std::ranges::any_of(
+        std::to_array<const char *>({ "bf16", "fp16", "torch_dtype", "deepspeed", "launch.mixed_precision",
+            "launch.config_file", "launch.deepspeed_config_file", "launch.use_deepspeed" }),
+        [&](const char *name) { return named.contains(std::string("hf_trainer.") + name); });
+    if (!isAsked)
+        named.emplace("hf_trainer.bf16", "False");
+    all.arguments = std::move(named);
+    return true;
+}
+
 } // namespace
 
 int looksLikeTrainingScript(std::string_view fileName, std::string_view head)
@@ -152,6 +177,10 @@ Expected<Recording> readTrainingScript(const SourceText &source, const SourceOpt
         all.unknown);
     if (script.readsOthers())
         note(made, "It reads another script, whose variables are unknown here");
+    if (isOfTrainer(all)) {
+        made.kind = SourceKind::AccelerateConfig;
+        note(made, "It starts a training of Hugging Face's Trainer");
+    }
     made.isTruncated = made.isTruncated || script.isCut();
     made.taken = std::ssize(all.arguments);
     recording.arguments = std::move(all.arguments);

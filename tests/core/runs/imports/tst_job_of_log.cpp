@@ -108,6 +108,7 @@ private slots:
         QCOMPARE(told.at("global_batch_size"), std::string("128"));
         QCOMPARE(told.at("micro_batch_size"), std::string("4"));
         QCOMPARE(told.at("data_parallel_size"), std::string("8"));
+        QCOMPARE(imported(recording).plan.cluster.gpus(), 8);
     }
 
     void primusTellsItsRanks()

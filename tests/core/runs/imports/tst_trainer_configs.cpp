@@ -198,6 +198,99 @@ private slots:
         QVERIFY(u.plan.workload.sequenceLength == 8192 && u.plan.parallelism.zeroStage == 1);
     }
 
+    void aRecipesNameTellsItsModelAndNothingElse()
+    {
+        const Recording r = read("run.sh",
+            "#!/bin/bash\nuv run python -m torch.distributed.run --nproc_per_node=8 run_recipe.py "
+            "--recipe llama31_405b_pretrain_config train.global_batch_size=512 model.tensor_model_parallel_size=4\n");
+        const ImportedPlan made = imported(r);
+        QCOMPARE(made.plan.workload.model, std::string("llama-3.1-405b"));
+        QCOMPARE(made.plan.workload.globalBatch, 512);
+        QCOMPARE(made.plan.parallelism.tensor, 4);
+        QCOMPARE(doubtsOf(made).size(), std::size_t(1));
+        QVERIFY(says(doubtsOf(made), "whose degrees, batches, lengths and precision stand in the recipe"));
+        QVERIFY(!says(made.assumed, "--use-distributed-optimizer is not given")); // the recipe may well give it
+        const auto error = [](const std::string &recipe) {
+            return errorOf(read("run.sh", "#!/bin/bash\npython run_recipe.py --recipe " + recipe + "\n"));
+        };
+        QVERIFY(error("llama3_8b_peft_config").find("trains adapters") != std::string::npos);
+        QVERIFY(error("zebra_9b_pretrain_config").find("whose model's shape no source tells") != std::string::npos);
+    }
+
+    void aScriptOfHuggingFacesTrainerIsItsPlan()
+    {
+        const std::string script =
+            "#!/bin/bash\ntorchrun --nnodes 2 --nproc_per_node 8 train.py --model_name_or_path meta-llama/Llama-3.1-8B "
+            "--per_device_train_batch_size 2 --gradient_accumulation_steps 4 --model_max_length 4096 "
+            "--fsdp \"full_shard auto_wrap\" --gradient_checkpointing True --output_dir out";
+        const ImportedPlan made = imported(read("train.sh", script + " --bf16 True\n"));
+        QCOMPARE(made.plan.workload.model, std::string("llama-3.1-8b"));
+        QCOMPARE(made.plan.workload.sequenceLength, 4096);
+        QCOMPARE(made.plan.cluster.gpus(), 16);
+        QCOMPARE(made.plan.workload.globalBatch, 2 * 4 * 16);
+        QCOMPARE(made.plan.parallelism.zeroStage, 3);
+        QCOMPARE(made.plan.stack.name, std::string("fsdp"));
+        QVERIFY(made.plan.memory.recompute == Recompute::Full && made.plan.workload.precision == Precision::Bf16);
+        QVERIFY(doubtsOf(made).empty());
+        QVERIFY(imported(read("train.sh", script + "\n")).plan.workload.precision == Precision::Fp32);
+        QVERIFY(says(doubtsOf(imported(read("train.sh", script + " --bf16 True --zebra 4\n"))), "zebra = 4"));
+        QVERIFY(errorOf(read("train.sh", script + " --use_peft\n")).find("trains adapters") != std::string::npos);
+        // what Accelerate is told counts too, and a file that it is given is asked for
+        const ImportedPlan launched = imported(read("train.sh",
+            "#!/bin/bash\naccelerate launch --use_fsdp --mixed_precision bf16 --fsdp_sharding_strategy SHARD_GRAD_OP "
+            "--num_processes 16 train.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 1 "
+            "--max_seq_length 2048\n"));
+        QCOMPARE(launched.plan.parallelism.zeroStage, 2);
+        QCOMPARE(launched.plan.cluster.gpus(), 16);
+        const ImportedPlan filed = imported(read("train.sh",
+            "#!/bin/bash\naccelerate launch --config_file fsdp.yaml train.py --model_name_or_path Qwen/Qwen3-8B "
+            "--per_device_train_batch_size 1 --max_seq_length 2048\n"));
+        QVERIFY(says(doubtsOf(filed), "names Accelerate's configuration"));
+    }
+
+    void aNamedModelMayHaveAnotherNumberOfLayers()
+    {
+        const std::string config = "model_name: \"mixtral-8x7b\"\nper_device_batch_size: 4\nmax_target_length: 4096\n"
+                                   "steps: 10\nremat_policy: full\n";
+        const ImportedPlan whole = imported(read("job.yml", config));
+        QCOMPARE(whole.plan.workload.model, std::string("mixtral-8x7b"));
+        const ImportedPlan made = imported(read("job.yml", config + "base_num_decoder_layers: 8\n"));
+        const ModelSpec all = modelOf(whole.plan), fewer = modelOf(made.plan);
+        QCOMPARE(fewer.layers, 8);
+        QCOMPARE(totalParameters(fewer), totalParameters(all) - 24 * layerParameters(all, true).total());
+        QVERIFY(errorOf(read("job.yml", config + "base_num_decoder_layers: 8\nbase_mlp_dim: 1024\n"))
+                    .find("which may be of another shape")
+            != std::string::npos);
+    }
+
+    void aJobThatNamesNoModelIsInDoubt()
+    {
+        const ImportedPlan made =
+            imported(read("job.yml", "per_device_batch_size: 4\nmax_target_length: 4096\nsteps: 10\n"));
+        QVERIFY(says(doubtsOf(made), "The shape of the model"));
+    }
+
+    void primusTellsMaxTextsSettings()
+    {
+        const ImportedPlan made = imported(read("primus.yaml",
+            "modules:\n  pre_trainer:\n    framework: maxtext\n    model: llama3_8B.yaml\n    overrides:\n"
+            "      per_device_batch_size: 3\n      max_target_length: 8_192\n      ici_fsdp_parallelism: 8\n"
+            "      steps: 50\n"));
+        QCOMPARE(made.plan.workload.model, std::string("llama-3-8b"));
+        QCOMPARE(made.plan.workload.microBatch, 3);
+        QCOMPARE(made.plan.workload.sequenceLength, 8192);
+        QCOMPARE(made.plan.parallelism.zeroStage, 3);
+    }
+
+    void aRefusalSaysWhatTheFileIs()
+    {
+        const auto refused = [](const char *name, const char *text) { return read(name, text).sources[0].refused; };
+        QVERIFY(refused("run.sh", "#!/bin/bash\necho hello\n").starts_with("It is a shell script"));
+        QVERIFY(refused("train.py", "import torch\nprint(1)\n").starts_with("It is a Python program"));
+        QVERIFY(refused("zebra.yaml", "stripes: 4\ncolour: white\n").starts_with("It is YAML (stripes, colour)"));
+        QVERIFY(refused("zebra.log", "stripes 4\n").starts_with("It is a text"));
+    }
+
     void whatAScriptLeavesToAConditionIsAsked()
     {
         const std::string script =

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Options of scripts that are built on transformers' Trainer.
+#include "core/runs/imports/dialect_tables.h"
+
+#include <array>
+
+namespace trainyard::imports {
+
+namespace {
+
+// Options of a script that is built on transformers' Trainer, and of what launches it.
+constexpr auto kHfTrainer = std::to_array<DialectRule>({
+    { "model_name_or_path", "model_name" },
+    { "model_name", "model_name" },
+    { "model_id", "model_name" },
+    { "per_device_train_batch_size", "micro_batch_size" },
+    { "gradient_accumulation_steps", "gradient_accumulation_steps" },
+    { "max_seq_length", "seq_length" },
+    { "max_length", "seq_length" },
+    { "model_max_length", "seq_length" },
+    { "block_size", "seq_length" },
+    { "max_steps", "train_iters" },
+    { "bf16", "bf16" },
+    { "fp16", "fp16" },
+    { "gradient_checkpointing", "recompute_granularity", "True", "full" },
+    { "fsdp", "zero_stage", "full_shard auto_wrap", "3" },
+    { "fsdp", "zero_stage", "full_shard", "3" },
+    { "fsdp", "zero_stage", "shard_grad_op auto_wrap", "2" },
+    { "fsdp", "zero_stage", "shard_grad_op", "2" },
+    { "fsdp", "zero_stage", "no_shard", "0" },
+    { "fsdp_transformer_layer_cls_to_wrap" },
+    { "deepspeed", "deepspeed_file" },
+    { "packing", "packing" },
+    { "group_by_length" },
+    { "use_peft", kAdapters },
+    { "use_lora", kAdapters },
+    { "lora_r", kAdapters },
+    { "lora_enable", kAdapters },
+    { "load_in_4bit", kQuantized },
+    { "load_in_8bit", kQuantized },
+    { "attn_implementation", "", "flash_attention_2" },
+    { "attn_implementation", "", "sdpa" },
+    { "optim", "", "adamw_torch" },
+    { "optim", "", "adamw_torch_fused" },
+    { "tf32" },
+    { "do_train" },
+    { "do_eval" },
+    { "data_*" },
+    { "dataset*" },
+    { "dataloader_*" },
+    { "train_file" },
+    { "validation_*" },
+    { "eval_*" },
+    { "evaluation_strategy" },
+    { "per_device_eval_batch_size" },
+    { "output_dir" },
+    { "overwrite_*" },
+    { "cache_dir" },
+    { "logging_*" },
+    { "save_*" },
+    { "report_to" },
+    { "run_name" },
+    { "push_to_hub" },
+    { "learning_rate" },
+    { "num_train_epochs" },
+    { "lr_scheduler_*" },
+    { "warmup_*" },
+    { "weight_decay" },
+    { "max_grad_norm" },
+    { "adam_*" },
+    { "seed" },
+    { "ddp_timeout" },
+    { "torch_dtype" },
+    { "tokenizer_name" },
+    { "config_name" },
+    { "use_fast_tokenizer" },
+    { "trust_remote_code" },
+    { "preprocessing_num_workers" },
+    { "launch.num_processes", "world_size" },
+    { "launch.num_machines", "nnodes" },
+    { "launch.mixed_precision", "bf16", "bf16", "True" },
+    { "launch.mixed_precision", "fp16", "fp16", "True" },
+    { "launch.mixed_precision", "fp8_format", "fp8", "hybrid" },
+    { "launch.fsdp_sharding_strategy", "zero_stage", "FULL_SHARD", "3" },
+    { "launch.fsdp_sharding_strategy", "zero_stage", "SHARD_GRAD_OP", "2" },
+    { "launch.fsdp_sharding_strategy", "zero_stage", "1", "3" },
+    { "launch.fsdp_sharding_strategy", "zero_stage", "2", "2" },
+    { "launch.use_fsdp", "zero_stage", "True", "3" },
+    { "launch.use_deepspeed", "stack", "True", "deepspeed" },
+    { "launch.zero_stage", "zero_stage" },
+    { "launch.fsdp_offload_params", "offload_states", "True", "True" },
+    { "launch.offload_optimizer_device", "offload_optimizer" },
+    { "launch.offload_param_device", "offload_param" },
+    { "launch.gradient_accumulation_steps", "gradient_accumulation_steps" },
+    { "launch.config_file", "launch_file" },
+    { "launch.fsdp_*" },
+    { "launch.multi_gpu" },
+    { "launch.machine_rank" },
+    { "launch.main_process_*" },
+    { "launch.rdzv_*" },
+    { "launch.*" },
+    { "", "tensor_model_parallel_size", "", "1" },
+    { "", "zero_stage", "", "0" },
+    { "", "stack", "", "fsdp" },
+    { "", "packing", "", "False" },
+});
+
+} // namespace
+
+std::span<const DialectRule> hfTrainerRules()
+{
+    return kHfTrainer;
+}
+
+} // namespace trainyard::imports
