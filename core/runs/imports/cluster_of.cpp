@@ -94,6 +94,8 @@ bool setGpu(Draft &draft, Pool &pool, const std::string &name, const std::string
             pool.usdPerGpuHour.reset(); // was another's
             return true;
         }
+        draft.doubt(shortened(name) + " (" + from + ")",
+            "is no GPU of the catalogue: " + nameOf(draft, pool) + " is counted in its place");
         draft.assumeGpu("The catalogue has no GPU called " + shortened(name) + " (" + from + "): " + nameOf(draft, pool)
             + " is taken");
         return false;
@@ -104,7 +106,11 @@ bool setGpu(Draft &draft, Pool &pool, const std::string &name, const std::string
     }
     pool.gpu = found.gpu->id;
     draft.taken.push_back("pools[].gpu " + found.gpu->id + " from " + shortened(name) + " (" + from + ")");
-    if (!found.isSure)
+    if (!found.ofChip.empty())
+        draft.doubt(shortened(name) + " (" + from + ")",
+            "is the chip of " + std::string(found.ofChip)
+                + ", and which it is no source tells: " + shortName(*found.gpu) + " is counted");
+    else if (!found.isSure)
         draft.assumeGpu(
             shortened(name) + " (" + from + ") does not tell form and memory: " + shortName(*found.gpu) + " is taken");
     return true;

@@ -3,6 +3,7 @@
 #include "core/runs/imports/gpu_names.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -38,6 +39,23 @@ int memoryOf(std::string_view part)
 bool isForm(std::string_view part)
 {
     return part.starts_with("sxm") || part == "pcie" || part == "nvl";
+}
+
+/// AMD's names of chips, as rocminfo, RCCL and compilers write them: "gfx942", "gfx942:sramecc+:xnack-".
+struct Chip {
+    std::string_view name;
+    /// of the catalogue, that is taken
+    std::string_view id;
+    std::string_view gpus;
+};
+constexpr auto kChips = std::to_array<Chip>({ { "gfx90a", "mi250x-128gb", "MI210, MI250 or MI250X" },
+    { "gfx942", "mi300x-192gb", "MI300X, MI300A or MI325X" }, { "gfx950", "mi355x-288gb", "MI350X or MI355X" } });
+
+NamedGpu gpuOfChip(std::string_view name, const Catalogue &catalogue)
+{
+    name = name.substr(0, name.find(':'));
+    const auto chip = std::ranges::find(kChips, name, &Chip::name);
+    return chip == kChips.end() ? NamedGpu {} : NamedGpu { catalogue.gpu(chip->id), false, chip->gpus };
 }
 
 struct Candidate {
@@ -83,6 +101,8 @@ NamedGpu gpuNamed(std::string_view name, const Catalogue &catalogue)
 {
     if (const GpuSpec *known = catalogue.gpu(name))
         return { known, true };
+    if (const NamedGpu ofChip = gpuOfChip(name, catalogue); ofChip.gpu)
+        return ofChip;
     const std::vector<std::string> parts = partsOf(name);
     int memory = 0;
     std::string form;

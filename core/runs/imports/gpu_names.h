@@ -15,6 +15,8 @@ struct NamedGpu {
     const GpuSpec *gpu = nullptr;
     /// false: of several that are called so
     bool isSure = false;
+    /// of the name of a chip that several GPUs have, all of them: "MI300X, MI300A or MI325X"; empty: of another name
+    std::string_view ofChip = {};
 };
 /// Of "NVIDIA H100 80GB HBM3", "A100-SXM4-80GB", "h100".
 /// gpu_names.cpp

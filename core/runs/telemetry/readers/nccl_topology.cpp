@@ -33,6 +33,7 @@ struct NcclNet {
     std::string name;
     double megabits = 0;
     int root = 0; // the device below a CPU that it is behind; one more each
+    bool reachesGpus = true; // by GPUDirect RDMA
 };
 
 struct NcclHost {
@@ -40,7 +41,8 @@ struct NcclHost {
     std::map<std::string, NcclNet> nets; // by name and device
     std::set<int> rootsOfGpus;
     int links = -1, computeCapability = 0; // fewest NVLinks of a GPU
-    bool goesToSwitches = false, goesToGpus = false;
+    std::string chip; // of AMD's GPUs, "gfx942"
+    bool goesToSwitches = false, goesToGpus = false, isXgmi = false;
     double pcie = 0; // of the slowest GPU's slot
 };
 
@@ -92,7 +94,9 @@ public:
             m_isInGpu = true;
             if (const auto sm = integerIn(element["sm"]); sm && *sm > 0 && *sm < 1000)
                 m_host->computeCapability = static_cast<int>(*sm);
-        } else if (name == "nvlink" && m_isInGpu) {
+            takeChip(element["gcn"]);
+        } else if ((name == "nvlink" || name == "xgmi") && m_isInGpu) {
+            m_host->isXgmi |= name == "xgmi";
             m_links += static_cast<int>(std::clamp<std::int64_t>(integerIn(element["count"]).value_or(0), 0, 64));
             m_links = std::min(m_links, 64);
             (element["tclass"].starts_with("0x068") ? m_host->goesToSwitches : m_host->goesToGpus) = true;
@@ -126,8 +130,10 @@ private:
     void addDevice(const XmlElement &element)
     {
         const std::string_view kind = element["class"];
-        const bool isGpu = (kind.starts_with("0x0302") || kind.starts_with("0x0300"))
-            && (element["vendor"].empty() || element["vendor"] == "0x10de" || element["vendor"] == "0x0000");
+        const bool isGpu = (kind.starts_with("0x0302") || kind.starts_with("0x0300") || kind.starts_with("0x0380")
+                               || kind.starts_with("0x1200"))
+            && (element["vendor"].empty() || element["vendor"] == "0x10de" || element["vendor"] == "0x1002"
+                || element["vendor"] == "0x0000");
         const double pcie = pcieBytesPerSecond(element["link_speed"], element["link_width"]);
         if (isGpu) {
             m_host->gpuDevices += m_host->gpuDevices < 4096;
@@ -136,6 +142,16 @@ private:
         }
         m_host->infiniband += kind.starts_with("0x0207") && m_host->infiniband < 4096;
         m_host->ethernet += kind.starts_with("0x0200") && m_host->ethernet < 4096;
+    }
+
+    /// RCCL's "gfx942:sramecc+:xnack-", or of older ones "942"; its "910" was gfx90a.
+    void takeChip(std::string_view gcn)
+    {
+        gcn = gcn.substr(0, gcn.find(':'));
+        if (gcn.empty() || gcn.size() > 12)
+            return;
+        m_host->computeCapability = 0; // what it calls so is no capability of CUDA
+        m_host->chip = gcn == "910" ? "gfx90a" : gcn.starts_with("gfx") ? std::string(gcn) : "gfx" + std::string(gcn);
     }
 
     void addNet(const XmlElement &element)
@@ -147,7 +163,8 @@ private:
         }
         std::string key = std::string(element["name"]).append("/").append(element["dev"]);
         if (m_host->nets.size() < 4096)
-            m_host->nets.emplace(std::move(key), NcclNet { std::string(element["name"]), megabits, m_root });
+            m_host->nets.emplace(
+                std::move(key), NcclNet { std::string(element["name"]), megabits, m_root, element["gdr"] != "0" });
     }
 
     void closeGpu()
@@ -180,11 +197,19 @@ private:
         const std::vector<NcclNet> nets = trainingNets(host);
         node.nics = static_cast<int>(nets.size());
         noteLeftOut(host, nets);
+        bool areFar = !nets.empty() && node.gpus > 0;
         for (const NcclNet &net : nets) {
             const double rate = net.megabits * 1e6 / 8;
+            areFar = areFar && !net.reachesGpus;
             if (node.nicBytesPerSecond > 0 && rate != node.nicBytesPerSecond)
                 m_scribe.note("Its NICs differ in speed: the slowest counts");
             node.nicBytesPerSecond = node.nicBytesPerSecond > 0 ? std::min(node.nicBytesPerSecond, rate) : rate;
+        }
+        if (areFar) {
+            node.faults.push_back(
+                "Its NICs reach no memory of a GPU (gdr 0): what is exchanged between nodes passes the "
+                "hosts' memory, and takes longer");
+            m_scribe.note(node.faults.back());
         }
         if (node.nics == 0 && (node.nics = host.infiniband > 0 ? host.infiniband : host.ethernet) > 0)
             m_scribe.note(host.infiniband > 0
@@ -195,11 +220,12 @@ private:
                           "told, as in the files of cloud images");
         if (host.links > 0) {
             node.isNvlinkSwitched = host.goesToSwitches && !host.goesToGpus;
-            node.nvlinkBytesPerSecond = host.links * nvlinkBytesPerSecond(host.computeCapability);
-            m_scribe.note("A GPU has " + std::to_string(host.links) + " NVLinks"
+            node.nvlinkBytesPerSecond = host.isXgmi ? 0 : host.links * nvlinkBytesPerSecond(host.computeCapability);
+            m_scribe.note("A GPU has " + std::to_string(host.links) + (host.isXgmi ? " XGMI links" : " NVLinks")
                 + (node.isNvlinkSwitched ? ", to switches" : "")
                 + (node.nvlinkBytesPerSecond > 0 ? "" : "; what one of them carries is not known"));
         }
+        node.gpu = host.chip;
         if (host.computeCapability > 0)
             m_scribe.note("Its GPUs have compute capability " + std::to_string(host.computeCapability / 10) + "."
                 + std::to_string(host.computeCapability % 10) + "; it does not name them");

@@ -156,6 +156,40 @@ private slots:
         QVERIFY(hasNote(r, "eno1 (1 Gbit/s), store (200 Gbit/s)"));
     }
 
+    void nicsThatReachNoGpuAreAFaultOfTheirNode()
+    {
+        const std::string host = ncclHost("0x1");
+        const auto with = [&](const char *gdr) { // of the networks alone
+            std::string text = host;
+            const std::string told = "port=\"1\" gdr=\"1\"";
+            for (std::size_t at = text.find(told); at != text.npos; at = text.find(told, at + 1))
+                text.replace(at, told.size(), std::string("port=\"1\"") + gdr);
+            return read("topo.xml", "<system version=\"1\">" + text + "</system>");
+        };
+        QVERIFY(with("").nodes.at(0).faults.empty()); // older ones do not tell it
+        QVERIFY(with(" gdr=\"1\"").nodes.at(0).faults.empty());
+        const Recording far = with(" gdr=\"0\"");
+        QCOMPARE(far.nodes.at(0).faults.size(), std::size_t(1));
+        QVERIFY(far.nodes[0].faults[0].find("gdr 0") != std::string::npos);
+    }
+
+    void rcclsTopologyNamesTheChipAndItsLinks()
+    {
+        const auto host = [](const char *gcn) {
+            return std::string("<system version=\"2\"><cpu numaid=\"0\" host_hash=\"0x1\"><pci busid=\"0000:0c:00.0\" "
+                               "class=\"0x038000\" vendor=\"0x1002\" link_speed=\"32.0 GT/s PCIe\" "
+                               "link_width=\"16\"><gpu dev=\"0\" sm=\"94\" rank=\"0\" gcn=\"")
+                + gcn
+                + "\"><xgmi target=\"0000:22:00.0\" count=\"1\" tclass=\"0x038000\"/><xgmi target=\"0000:38:00.0\" "
+                  "count=\"1\" tclass=\"0x038000\"/></gpu></pci></cpu></system>";
+        };
+        const Recording r = read("topo.xml", host("gfx942:sramecc+:xnack-"));
+        QCOMPARE(r.nodes.at(0).gpu, std::string("gfx942"));
+        QVERIFY(r.nodes[0].gpus == 1 && r.nodes[0].nvlinkBytesPerSecond == 0);
+        QVERIFY(hasNote(r, "A GPU has 2 XGMI links") && !hasNote(r, "compute capability"));
+        QCOMPARE(read("topo.xml", host("910")).nodes.at(0).gpu, std::string("gfx90a"));
+    }
+
     void aNetworkWithoutASpeedCountsAsNcclTakesIt()
     {
         const Recording r = read("t.xml",
