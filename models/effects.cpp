@@ -49,7 +49,10 @@ Effect answeredEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation
     effect.utilization = busyShare(metrics);
     if (metrics.bubbleFill)
         effect.room = metrics.bubbleFill->saturationRequestsPerSecond;
-    if (now && *now > 0 && effect.iterationTime)
+    // what is not understood of either may weigh more than the difference
+    const auto unranked = before ? whyUnranked((before->model.doubts.empty() ? **answer : *before).model.doubts)
+                                 : std::optional<Error>();
+    if (now && *now > 0 && effect.iterationTime && !unranked)
         effect.change = *effect.iterationTime / *now - 1;
     effect.feasible = (*answer)->feasible();
     if (metrics.memory) {
@@ -57,7 +60,9 @@ Effect answeredEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation
         effect.memoryBytes = fullestBytes(*metrics.memory);
         effect.capacityBytes = double(metrics.memory->capacity);
     }
-    if (before)
+    if (unranked)
+        effect.because = "not compared: something of the plan is not understood";
+    else if (before)
         effect.because = because(*before, **answer);
     if (const std::ptrdiff_t more = cannotRun(metrics) - (before ? cannotRun(before->metrics) : 0); more > 0) {
         effect.feasible = false; // what takes less time because it does less is no gain

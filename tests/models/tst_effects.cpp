@@ -209,6 +209,22 @@ private slots:
         QCOMPARE(zero3.reason, std::string("no such thing here"));
     }
 
+    void nothingIsComparedWithAPlanThatIsNotUnderstood()
+    {
+        Plan doubted = *plan();
+        doubted.notUnderstood = { { .key = "--zebra", .text = "is 4, which no plan takes", .low = -0.5, .high = 1 } };
+        StrategyEffects effects(builtinCatalogue());
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        effects.setPlan(std::make_shared<const Plan>(doubted));
+        const EffectTablePtr table = complete(spy);
+        QVERIFY(table && table->strategies.size() > 5);
+        QVERIFY(table->parts.empty() && table->retired.empty());
+        for (const auto &[id, effect] : table->strategies) {
+            QVERIFY2(!effect.change, id.c_str());
+            QVERIFY2(!effect.iterationTime || effect.because.starts_with("not compared"), effect.because.c_str());
+        }
+    }
+
     /// bf16 and fp16 have 2 bytes; full recomputation takes time. By the core's own evaluation.
     void aValueThatMovesNoNumberSaysWhy()
     {

@@ -98,7 +98,7 @@ ExpectedAll<std::vector<Retirement>> retirements(
     if (!now)
         return std::unexpected(std::move(now.error()));
     std::vector<Retirement> list;
-    if (hasJobs(*plan))
+    if (hasJobs(*plan) || whyUnranked(now->evaluation->model.doubts)) // nothing is compared by what is not understood
         return list;
     for (const Retired &what : candidatesFor(*plan, now->evaluation->layout)) {
         std::optional<Plan> next = withoutNodes(*plan, what);

@@ -78,6 +78,14 @@ private slots:
             QVERIFY(validatePlan(*r.plan).empty());
     }
 
+    void nobodyRetiresByAPlanThatIsNotUnderstood()
+    {
+        Plan plan = newAndOld();
+        QVERIFY(!retired(plan).empty());
+        plan.notUnderstood = { { .key = "--zebra", .text = "is 4, which no plan takes", .low = -0.5, .high = 1 } };
+        QVERIFY(retired(plan).empty());
+    }
+
     void idleNodesCostAndChangeNoTime()
     {
         const auto list = retired(test::oneSite(5, 4)); // replicas of 4 nodes
