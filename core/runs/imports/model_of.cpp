@@ -149,6 +149,10 @@ bool takeFlavor(Draft &draft)
             draft.take("workload.model", id, isOfRecipe ? "config" : "model.flavor");
             return true;
         }
+    if (!lacksModel(draft.plan))
+        draft.doubt(draft.arguments.said(isOfRecipe ? "config" : "model.flavor"),
+            "names a model that the catalogue has not, " + shortened(*name) + " " + shortened(*flavor)
+                + ": the plan's own is counted");
     draft.assume("The catalogue has no model " + shortened(*name) + " " + shortened(*flavor) + " ("
         + draft.arguments.said(isOfRecipe ? "config" : "model.flavor")
         + "): the plan's own model stays; a config.json beside it tells the shape");
@@ -263,8 +267,8 @@ bool tellsWholeJob(SourceKind kind)
 {
     return kind == SourceKind::MegatronArguments || kind == SourceKind::PrimusConfig
         || kind == SourceKind::NanotronConfig || kind == SourceKind::LlamaFactoryConfig
-        || kind == SourceKind::AxolotlConfig || kind == SourceKind::AutomodelConfig
-        || kind == SourceKind::MaxTextConfig;
+        || kind == SourceKind::TorchtitanToml || kind == SourceKind::AxolotlConfig
+        || kind == SourceKind::AutomodelConfig || kind == SourceKind::MaxTextConfig;
 }
 
 } // namespace
@@ -305,7 +309,10 @@ void takeModel(Draft &draft)
     sayParameters(draft);
     const bool isScript = std::ranges::any_of(
         draft.recording.sources, [](const RecordedSource &source) { return tellsWholeJob(source.kind); });
-    if (draft.errors.size() == before && draft.arguments.isMegatron() && isScript && !lacksModel(draft.plan))
+    const Told &told = draft.arguments;
+    const bool isTraining = told.isMegatron() || told.isTorchtitan() || told.has("micro_batch_size")
+        || told.has("global_batch_size") || told.has("seq_length"); // not only how many GPUs there are
+    if (draft.errors.size() == before && isScript && isTraining && !lacksModel(draft.plan))
         draft.doubt("The shape of the model",
             "no source tells it (--num-layers, --hidden-size, --num-attention-heads): the plan's own stays, which may "
             "be "

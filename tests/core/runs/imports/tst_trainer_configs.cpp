@@ -268,6 +268,14 @@ private slots:
         const ImportedPlan made =
             imported(read("job.yml", "per_device_batch_size: 4\nmax_target_length: 4096\nsteps: 10\n"));
         QVERIFY(says(doubtsOf(made), "The shape of the model"));
+        // also where a script tells no more than its batches
+        const ImportedPlan script =
+            imported(read("run.sh", "#!/bin/bash\npython train.py --micro-batch-size 4 --global-batch-size 64\n"));
+        QVERIFY(says(doubtsOf(script), "The shape of the model"));
+        const ImportedPlan titan = imported(read("job.toml",
+            "[model]\nname = \"zebra\"\nflavor = \"9B\"\n[training]\nseq_len = 4096\nlocal_batch_size = 1\n"
+            "[parallelism]\ntensor_parallel_degree = 2\n"));
+        QVERIFY(says(doubtsOf(titan), "names a model that the catalogue has not, zebra 9B"));
     }
 
     void primusTellsMaxTextsSettings()
