@@ -12,6 +12,8 @@ namespace trainyard::readers {
 
 namespace {
 
+constexpr std::size_t kFront = 64; // of a line, where its time stamp may stand
+
 class PatternLines : public LogParser {
 public:
     explicit PatternLines(std::shared_ptr<const LinePattern> pattern)
@@ -34,7 +36,7 @@ public:
             : m_step.value_or(0) + (step == values.end() ? 1 : 0);
         const bool isOther = m_process && *m_process != line.process; // the first that printed is the one
         m_process = m_process.value_or(line.process);
-        if (isOther || follow(number, line.stamp, line) == Progress::Repeated) {
+        if (isOther || follow(number, printedAt(line, line.text.substr(0, kFront)), line) == Progress::Repeated) {
             ++m_repeats;
             return true;
         }

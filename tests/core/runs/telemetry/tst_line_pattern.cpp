@@ -182,6 +182,15 @@ private slots:
         QVERIFY(loss && loss->at == (std::vector<Moment> { 1, 2, 3 }));
     }
 
+    void timeStampsAreTheTimesWhereThePatternHasNone()
+    {
+        const auto made = readBy(R"(it (?<step>\d+) crit=(?<loss>\S+))",
+            "2026-01-05 10:00:00 it 1 crit=3\n2026-01-05 10:00:04 it 2 crit=2\n2026-01-05 10:00:08 it 3 crit=1\n");
+        QVERIFY(made);
+        const SampleSeries *times = seriesNamed(*made, samples::kStepTime);
+        QVERIFY(times && times->value == (std::vector<double> { 4, 4 }));
+    }
+
     void aPatternThatHoldsNowhereSaysSo()
     {
         const auto made = readBy(R"(zebra=(?<loss>\S+))", kLog);
