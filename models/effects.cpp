@@ -50,8 +50,8 @@ Effect answeredEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation
     if (metrics.bubbleFill)
         effect.room = metrics.bubbleFill->saturationRequestsPerSecond;
     // what is not understood of either may weigh more than the difference
-    const auto unranked = before ? whyUnranked((before->model.doubts.empty() ? **answer : *before).model.doubts)
-                                 : std::optional<Error>();
+    const auto unranked =
+        before ? whyUnranked((before->model.doubts.empty() ? **answer : *before).model.doubts) : std::optional<Error>();
     if (now && *now > 0 && effect.iterationTime && !unranked)
         effect.change = *effect.iterationTime / *now - 1;
     effect.feasible = (*answer)->feasible();

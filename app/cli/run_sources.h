@@ -16,8 +16,8 @@ class Subcommand;
 void addLinePatternOption(const Subcommand &command, std::string &pattern);
 /// `linePattern`: empty, or of the user (core/runs/telemetry/line_pattern.h). Errors: Cancelled; BadSyntax of the
 /// pattern.
-[[nodiscard]] Expected<Recording> readRun(const std::vector<std::string> &sources, const std::stop_token &stop,
-    const std::string &linePattern = {});
+[[nodiscard]] Expected<Recording> readRun(
+    const std::vector<std::string> &sources, const std::stop_token &stop, const std::string &linePattern = {});
 /// Tells on standard error what was refused or ends early. A file that was named itself, and is none of a run, is a
 /// fault, which is answered; one that lay in a folder is not.
 [[nodiscard]] Errors tellOf(const Recording &recording, const std::vector<std::string> &named);

@@ -16,7 +16,7 @@ using Kind = Step::Kind;
 constexpr std::size_t kLongestPattern = 2000, kMostSteps = 20'000;
 constexpr int kMostRepeats = 200, kMostDepth = 30;
 constexpr const char *kRightPattern = "a regular expression with groups (?<step>…), (?<time>…), (?<tokens>…), "
-                               "(?<tokens_per_gpu>…), (?<loss>…) or (?<memory>…)";
+                                      "(?<tokens_per_gpu>…), (?<loss>…) or (?<memory>…)";
 
 std::bitset<256> setOf(char letter)
 {
