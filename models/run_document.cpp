@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/run_document.h"
 
+#include "core/runs/telemetry/line_pattern.h"
 #include "core/runs/telemetry/recording_file.h"
 #include "models/read_run.h"
 #include "models/run_document_internal.h"
@@ -64,6 +65,24 @@ void RunDocument::openReference(const QStringList &paths)
     read(paths, true, false);
 }
 
+std::optional<Error> RunDocument::setLinePattern(const QString &text)
+{
+    if (text.isEmpty()) {
+        d->linePattern.reset();
+        return std::nullopt;
+    }
+    auto pattern = LinePattern::parse(text.toStdString());
+    if (!pattern)
+        return pattern.error();
+    d->linePattern = std::make_shared<const LinePattern>(*std::move(pattern));
+    return std::nullopt;
+}
+
+QString RunDocument::linePattern() const
+{
+    return d->linePattern ? QString::fromStdString(d->linePattern->text()) : QString();
+}
+
 void RunDocument::read(const QStringList &paths, bool isReference, bool isAgain)
 {
     d->stop.request_stop();
@@ -80,6 +99,7 @@ void RunDocument::read(const QStringList &paths, bool isReference, bool isAgain)
 
     SourceOptions options;
     options.stop = d->stop.get_token();
+    options.linePattern = d->linePattern;
     SourcesProgress progress;
     progress.report = [shared = d->shared](std::size_t filesDone, std::size_t files, double share) {
         const std::scoped_lock lock(shared->mutex);

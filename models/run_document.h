@@ -45,6 +45,11 @@ public:
     void open(const QStringList &paths);
     /// The same for the run that is the reference instead of the plan.
     void openReference(const QStringList &paths);
+    /// Of the user, for logs that no reader knows (core/runs/telemetry/line_pattern.h); it holds for what is opened
+    /// from then on. Empty: none. Answers why the text is no pattern; then the last one stays.
+    [[nodiscard]] std::optional<Error> setLinePattern(const QString &text);
+    /// its text; empty: none
+    [[nodiscard]] QString linePattern() const;
     /// of what is being read; the last recording stays
     void cancel();
     /// forgets run and reference

@@ -27,6 +27,7 @@ struct RunDocument::Private {
         RunPtr run;
     };
     Read readPaths;
+    std::shared_ptr<const LinePattern> linePattern;
     Side run, reference;
     EvaluationPtr evaluation;
     OverlayOptions options;

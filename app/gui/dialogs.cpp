@@ -10,6 +10,8 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QIcon>
+#include <QInputDialog>
+#include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QScreen>
@@ -137,6 +139,16 @@ QString Dialogs::runFolderToOpen(QWidget *parent, const QString &title, const QS
     dialog.setFileMode(QFileDialog::Directory);
     dialog.setOption(QFileDialog::ShowDirsOnly);
     return chosenFile(dialog);
+}
+
+QString Dialogs::linePattern(QWidget *parent, const QString &pattern)
+{
+    return QInputDialog::getText(parent, dialogText("Line pattern"),
+        dialogText("A regular expression of the lines that tell of a step. Its named groups are the figures:\n"
+                   "(?<step>…), (?<time>…) of a step, (?<tokens>…) per second, (?<tokens_per_gpu>…), (?<loss>…), "
+                   "(?<memory>…) of a GPU.\nA unit may end a name, (?<time_ms>…), or stand behind the number."),
+        QLineEdit::Normal, pattern)
+        .trimmed();
 }
 
 QString Dialogs::fileToSave(QWidget *parent, const QString &title, const QString &suggestion, const QString &filter)

@@ -13,6 +13,7 @@ public:
     QString configToOpen(QWidget *parent, const QString &folder) override;
     QString rowsToOpen(QWidget *parent, const QString &folder) override;
     QStringList runToOpen(QWidget *parent, const QString &title, const QString &folder) override;
+    QString linePattern(QWidget *parent, const QString &pattern) override;
     QString runFolderToOpen(QWidget *parent, const QString &title, const QString &folder) override;
     QString fileToSave(
         QWidget *parent, const QString &title, const QString &suggestion, const QString &filter) override;

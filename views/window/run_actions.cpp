@@ -17,6 +17,7 @@ namespace trainyard {
 namespace {
 
 const QString kOpen = QStringLiteral("open");
+const QString kFirstPattern = QStringLiteral(R"(step (?<step>\d+).*loss (?<loss>\S+).*time (?<time>\S+))");
 
 } // namespace
 
@@ -65,6 +66,23 @@ void RunActions::open(const QStringList &paths)
     m_asked = paths;
     m_isAsked = true;
     m_runs.open(paths);
+}
+
+void RunActions::readByLinePattern()
+{
+    const QString text = m_prompts.linePattern(m_window, m_patternText.isEmpty() ? kFirstPattern : m_patternText);
+    if (text.isEmpty())
+        return;
+    m_patternText = text;
+    if (const auto error = m_runs.setLinePattern(text)) {
+        m_messages.show({ kOpen, Message::Tone::Error, tr("This is no line pattern."),
+            tr("%1; expected %2").arg(QString::fromStdString(error->what), QString::fromStdString(error->right)),
+            { { tr("Change it…"), [this] { readByLinePattern(); } } } });
+        return;
+    }
+    if (m_asked.isEmpty() && m_runs.paths().isEmpty())
+        return open();
+    open(m_asked.isEmpty() ? m_runs.paths() : QStringList(m_asked));
 }
 
 void RunActions::compare()
@@ -143,7 +161,10 @@ void RunActions::showFailure(const Errors &errors)
     const QString headline = m_asked.size() == 1
         ? tr("“%1” holds nothing of a run, and is no plan.").arg(nameOf(m_asked.front()))
         : tr("None of these %1 holds anything of a run, and none is a plan.").arg(m_asked.size());
-    m_messages.show({ kOpen, Message::Tone::Error, headline, lines.join(u'\n'), {} });
+    std::vector<Message::Answer> answers;
+    if (std::ranges::any_of(errors, [](const Error &error) { return error.what.starts_with("It is a text"); }))
+        answers.push_back({ tr("Line pattern…"), [this] { readByLinePattern(); } });
+    m_messages.show({ kOpen, Message::Tone::Error, headline, lines.join(u'\n'), std::move(answers) });
 }
 
 QString RunActions::folder() const

@@ -19,6 +19,8 @@ public:
     void open();
     void openFolder();
     void open(const QStringList &paths);
+    /// Asks for a pattern of a log's lines, and reads what was asked for last, or is open, by it.
+    void readByLinePattern();
     void compare();
     void compareFolder();
     void compare(const QStringList &paths);
@@ -43,6 +45,8 @@ private:
     QWidget *m_window;
     /// what is being opened
     QStringList m_asked;
+    /// line pattern that was typed last
+    QString m_patternText;
     /// by a person
     bool m_isAsked = false;
 };

@@ -31,6 +31,10 @@ void addRunCommands(CommandRegistry &registry, MainWindow &window)
         .text = commandText("Open run &folder…"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R) },
         .run = [&actions] { actions.openFolder(); } });
+    registry.add({ .id = "run.linePattern",
+        .group = group,
+        .text = commandText("Read a log by a li&ne pattern…"),
+        .run = [&actions] { actions.readByLinePattern(); } });
     registry.add({ .id = "run.compare",
         .group = group,
         .text = commandText("&Compare with run…"),

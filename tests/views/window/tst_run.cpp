@@ -185,6 +185,29 @@ private slots:
         f.drop({ notes.fileName(), f.folder.path() }); // the folder holds nothing else
         QTRY_VERIFY_WITH_TIMEOUT(f.message().contains("None of"), kLong);
     }
+    void aLogOfAnotherToolIsReadByALinePattern()
+    {
+        RunFixture f;
+        const QString path = f.folder.filePath("own.log");
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("it 1: 250 ms\nit 2: 240 ms\nit 3: 245 ms\n");
+        file.close();
+        f.drop({ path });
+        QTRY_VERIFY_WITH_TIMEOUT(!f.message().isEmpty(), kLong);
+        f.answers.pattern = QStringLiteral("it (?<zebra>.)"); // no group of that name
+        QVERIFY(f.window.messages().answer("open", 0));
+        QCOMPARE(f.message(), QStringLiteral("This is no line pattern."));
+        f.answers.pattern = QStringLiteral("it (?<step>.): (?<time>[0-9]+) ms");
+        QVERIFY(f.window.messages().answer("open", 0));
+        f.awaitRun();
+        QVERIFY(f.message().isEmpty());
+        const Recording &recording = *f.window.runs().run()->recording;
+        QCOMPARE(QString::fromStdString(recording.arguments.at("line_pattern")), f.answers.pattern);
+        QCOMPARE(f.window.runs().run()->steps.size(), std::size_t(3));
+        QCOMPARE(f.window.runs().linePattern(), f.answers.pattern);
+    }
+
     void aPlanAmongTheFilesStillOpensAsAPlan()
     {
         RunFixture f;

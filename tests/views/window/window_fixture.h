@@ -22,6 +22,8 @@ namespace trainyard {
 
 struct SetAnswers final : Prompts {
     QString open, save, config, picture, rows, csv, file, runFolder;
+    /// answer of linePattern()
+    QString pattern;
     QStringList run;
     QStringList suggestions; // of files to be written, as they were asked for
     Unsaved unsaved = Unsaved::Cancel, unsavedOfRun = Unsaved::Cancel;
@@ -34,6 +36,7 @@ struct SetAnswers final : Prompts {
     QString configToOpen(QWidget *, const QString &) override { return config; }
     QString rowsToOpen(QWidget *, const QString &) override { return rows; }
     QStringList runToOpen(QWidget *, const QString &, const QString &) override { return run; }
+    QString linePattern(QWidget *, const QString &) override { return pattern; }
     QString runFolderToOpen(QWidget *, const QString &, const QString &) override { return runFolder; }
     QString fileToSave(QWidget *, const QString &, const QString &suggestion, const QString &) override
     {
