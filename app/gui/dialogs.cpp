@@ -170,6 +170,7 @@ Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planNam
 {
     QMessageBox box(QMessageBox::NoIcon, dialogText("Unsaved changes"),
         dialogText("Save the changes to “%1”?").arg(planName), QMessageBox::NoButton, parent);
+    box.setTextFormat(Qt::PlainText); // a plan may be called anything
     box.setInformativeText(dialogText("Otherwise they are lost."));
     const QPushButton *save = box.addButton(QMessageBox::Save);
     box.setDefaultButton(QMessageBox::Save);
@@ -181,6 +182,7 @@ Prompts::Foreign Dialogs::foreignChange(QWidget *parent, const QString &fileName
     QMessageBox box(QMessageBox::NoIcon, dialogText("Changed by another program"),
         dialogText("Another program has changed “%1” since it was opened. Save over that?").arg(fileName),
         QMessageBox::NoButton, parent);
+    box.setTextFormat(Qt::PlainText);
     box.setInformativeText(dialogText("What the other program wrote would be lost."));
     const QPushButton *over = box.addButton(dialogText("Save over it"), QMessageBox::DestructiveRole);
     const QPushButton *saveAs = box.addButton(dialogText("Save as…"), QMessageBox::AcceptRole);
@@ -205,9 +207,10 @@ void Dialogs::about(QWidget *parent)
     const about::BuildInfo &build = about::buildInfo();
     QMessageBox box(QMessageBox::NoIcon, dialogText("About Trainyard"),
         QStringLiteral("<h3>Trainyard %1</h3>").arg(QLatin1String(build.version)), QMessageBox::Close, parent);
+    box.setTextFormat(Qt::RichText);
     box.setIconPixmap(QIcon(QStringLiteral(":/icons/trainyard.svg")).pixmap(64));
-    box.setInformativeText(dialogText("Plans the training of large models on clusters that span datacenters.<br><br>"
-                                      "Free software under the GNU General Public License, version 3 or later.<br>"
+    box.setInformativeText(dialogText("Plans the training of large models on clusters that span datacenters.\n\n"
+                                      "Free software under the GNU General Public License, version 3 or later.\n"
                                       "Built with Qt %1 and QCustomPlot, of the commit %2.")
                                .arg(QLatin1String(qVersion()), QLatin1String(build.commit)));
     box.exec();

@@ -2,6 +2,7 @@
 #include "views/jobs/mini_gantt.h"
 
 #include "models/job_spans.h"
+#include "models/text/foreign_text.h"
 #include "models/text/format.h"
 #include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
@@ -181,7 +182,7 @@ bool MiniGantt::event(QEvent *event)
     if (text.isEmpty())
         QToolTip::hideText();
     else
-        QToolTip::showText(help->globalPos(), text, this);
+        QToolTip::showText(help->globalPos(), plainTip(text), this);
     return true;
 }
 

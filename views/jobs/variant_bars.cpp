@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/jobs/variant_bars.h"
 
+#include "models/text/foreign_text.h"
 #include "views/theme/theme.h"
 
 #include <QFontMetrics>
@@ -106,7 +107,8 @@ bool VariantBars::event(QEvent *event)
     const std::size_t at = std::size_t(std::max(0, help->pos().y() / each));
     if (at < m_bars.size()) {
         const VariantBar &bar = m_bars[at];
-        QToolTip::showText(help->globalPos(), bar.note.isEmpty() ? bar.name : bar.name + u'\n' + bar.note, this);
+        QToolTip::showText(
+            help->globalPos(), plainTip(bar.note.isEmpty() ? bar.name : bar.name + u'\n' + bar.note), this);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 #include "models/text/format.h"
 #include "views/panels/part_button.h"
+#include "views/parts/plain_texts.h"
 #include "views/theme/part_colors.h"
 #include "views/theme/theme.h"
 
@@ -60,8 +61,9 @@ QString labelOf(const BreakdownBar::Part &part)
 QString explained(const BreakdownBar::Part &part, double total)
 {
     return QStringLiteral("<b>%1 %2 · %3</b><br>%4")
-               .arg(part.name, formatSeconds(part.seconds), formatPercent(part.seconds / total), part.meaning)
-        + (part.where.isEmpty() ? QString() : QObject::tr("<br>In the timeline: %1.").arg(part.where))
+               .arg(part.name.toHtmlEscaped(), formatSeconds(part.seconds), formatPercent(part.seconds / total),
+                   part.meaning.toHtmlEscaped())
+        + (part.where.isEmpty() ? QString() : QObject::tr("<br>In the timeline: %1.").arg(part.where.toHtmlEscaped()))
         + QObject::tr("<br>A click shows where.");
 }
 
@@ -97,7 +99,7 @@ void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown, const
         if (i >= m_parts.size())
             continue;
         m_buttons[i]->setText(labelOf(m_parts[i]));
-        m_buttons[i]->setToolTip(explained(m_parts[i], breakdown->total()));
+        setRichTip(*m_buttons[i], explained(m_parts[i], breakdown->total()));
         m_buttons[i]->setAccessibleName(tr("Show %1 in the timeline").arg(labelOf(m_parts[i])));
         m_buttons[i]->setParts(m_parts[i].parts);
     }

@@ -3,6 +3,7 @@
 
 #include "models/text/confidence_text.h"
 #include "views/panels/number_card.h"
+#include "views/parts/plain_texts.h"
 #include "views/theme/theme.h"
 
 #include <QEvent>
@@ -43,9 +44,10 @@ void ConfidenceButton::setMetrics(const Metrics *metrics, int evidence, const QS
         taken = QStringLiteral("<br><br>%1<br>%2")
                     .arg(tr("The plan has learned from runs:").toHtmlEscaped(),
                         learned.join(u'\n').toHtmlEscaped().replace(u'\n', QStringLiteral("<br>")));
-    setToolTip(QStringLiteral("<b>%1</b><br>%2%3<br><br>%4")
-                   .arg(text().toHtmlEscaped(), basisText(metrics->confidence, evidence).toHtmlEscaped(), taken,
-                       tr("Click for the validation: predictions beside published measurements.")));
+    setRichTip(*this,
+        QStringLiteral("<b>%1</b><br>%2%3<br><br>%4")
+            .arg(text().toHtmlEscaped(), basisText(metrics->confidence, evidence).toHtmlEscaped(), taken,
+                tr("Click for the validation: predictions beside published measurements.")));
     setAccessibleName((isOfJobs ? tr("Predicted time of all jobs: %1") : tr("Predicted iteration: %1")).arg(text()));
     setAccessibleDescription(basisText(metrics->confidence, evidence));
     updateGeometry();

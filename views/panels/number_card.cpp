@@ -2,6 +2,7 @@
 #include "views/panels/number_card.h"
 
 #include "views/parts/panel_parts.h"
+#include "views/parts/plain_texts.h"
 #include "views/theme/theme.h"
 
 #include <QApplication>
@@ -99,7 +100,7 @@ void NumberCard::describe()
         tip += QStringLiteral("<br><br>%1").arg(m_detail.toHtmlEscaped());
     if (!m_difference.isEmpty())
         tip += QStringLiteral("<br><br>%1").arg(tr("%1 against %2.").arg(m_difference, m_against).toHtmlEscaped());
-    setToolTip(tip);
+    setRichTip(*this, tip);
     setAccessibleName(m_difference.isEmpty()
             ? tr("%1: %2").arg(m_name, m_value)
             : tr("%1: %2, %3 against %4").arg(m_name, m_value, m_difference, m_against));

@@ -81,6 +81,7 @@ QWidget *MessageBar::lineWidget(const Message &message)
     auto *row = new QHBoxLayout(line);
     row->setContentsMargins(Theme::kPad + 2, 5, 6, 5);
     auto *label = new QLabel(withDetails(message), line);
+    label->setTextFormat(Qt::RichText);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label->setWordWrap(true);
     label->setToolTip(plainTip(message.details));

@@ -2,6 +2,7 @@
 #include "views/plots/curve_plot.h"
 
 #include "models/job_spans.h"
+#include "models/text/foreign_text.h"
 #include "views/export/panel_picture.h"
 #include "views/plots/axis_tickers.h"
 #include "views/plots/plot_style.h"
@@ -231,7 +232,7 @@ void CurvePlot::moveCrosshair(QPoint position)
     if (text.isEmpty())
         QToolTip::hideText();
     else
-        QToolTip::showText(m_plot->mapToGlobal(position + QPoint(12, 8)), text, m_plot);
+        QToolTip::showText(m_plot->mapToGlobal(position + QPoint(12, 8)), plainTip(text), m_plot);
 }
 
 void CurvePlot::hideCrosshair()

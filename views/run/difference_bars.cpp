@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/difference_bars.h"
 
+#include "models/text/foreign_text.h"
 #include "views/run/run_words.h"
 #include "views/theme/theme.h"
 
@@ -176,7 +177,7 @@ bool DifferenceBars::event(QEvent *event)
     const auto *help = static_cast<QHelpEvent *>(event);
     const int at = (help->pos().y() - tableTop()) / lineHeight() - 1;
     if (at >= 0 && at < int(m_lines.size()))
-        QToolTip::showText(help->globalPos(), m_lines[std::size_t(at)].meaning, this);
+        QToolTip::showText(help->globalPos(), plainTip(m_lines[std::size_t(at)].meaning), this);
     return true;
 }
 

@@ -97,6 +97,7 @@ void SweepPage::arrange()
     choices->addWidget(x);
     choices->addStretch(1);
     m_legend->setFont(uiFont(-1));
+    m_legend->setTextFormat(Qt::RichText);
     nameMarks();
     choices->addWidget(m_legend);
     upper->addLayout(choices);

@@ -18,6 +18,7 @@
 #include "views/panels/strategy_panel.h"
 #include "views/panels/workload_editor.h"
 #include "views/parts/message_bar.h"
+#include "views/parts/plain_texts.h"
 #include "views/parts/prompts.h"
 #include "views/planner/planner_page.h"
 #include "views/planner/trial_strip.h"
@@ -127,6 +128,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     resize(kFirst);
     keepWithin(screen()->availableGeometry());
     new ControlManners(this);
+    new PlainTexts(this);
     setAcceptDrops(true);
     givePanelsTheirTables(*m_workbench);
     m_target->setFolder([this] { return m_files->folder(); });
