@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A plan whose file and datacenters are called what looks like HTML: the window shows the names as they are, loads no
-// picture that they name, and makes nothing bold of them: in labels, tips, messages and boxes.
+// A plan that is called, with its file and its datacenters, what looks like HTML: the window shows the names as they
+// are, loads no picture that they name, and makes nothing bold of them: in labels, tips, messages and boxes.
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 const QString kHostile = QStringLiteral("<b>x</b><img src=y>");
 
-/// The sample with all its datacenters called so, in a file that is called so as far as files can be.
+/// The sample with its plan and its datacenters called so, in a file that is called so as far as files can be.
 QString writeHostilePlan(const QString &folder)
 {
     QFile sample(WindowFixture::samplePath(QStringLiteral("llama-3-70b-three-regions")));
@@ -28,6 +28,7 @@ QString writeHostilePlan(const QString &folder)
     QByteArray text = sample.readAll();
     for (const char *name : { "Virginia", "Ohio", "Oregon" })
         text.replace(QByteArray(name), kHostile.toUtf8() + name);
+    text.replace("Llama 3 70B over three regions", kHostile.toUtf8());
     QFile made(folder + QStringLiteral("/<b>x<img src=y>.trainyard.json"));
     return made.open(QIODevice::WriteOnly) && made.write(text) == text.size() ? made.fileName() : QString();
 }
@@ -66,7 +67,7 @@ private slots:
         QApplication::processEvents();
         int showing = 0;
         for (const QLabel *label : at.window.findChildren<QLabel *>()) {
-            showing += int(label->isVisible() && label->text().contains(QStringLiteral("x<img")));
+            showing += int(label->isVisible() && label->text() == kHostile);
             QVERIFY2(hostileMarkup(*label).isEmpty(), qPrintable(hostileMarkup(*label)));
         }
         QVERIFY(showing >= 1); // the title
