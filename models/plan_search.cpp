@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/plan_search.h"
 
-#include "core/planner/search/idle_nodes.h"
-
 #include <QMetaObject>
 
 #include <algorithm>
@@ -40,6 +38,8 @@ PlanSearch::PlanSearch(const Catalogue &catalogue, PlannerEngine engine, QObject
           [this](const Question &question, const std::stop_token &stop) { search(question, stop); })
     , m_stepper(RunPool::shared().threads(), WorkPool::Rank::Search,
           [this](const StepQuestion &question, const std::stop_token &stop) { workOutSteps(question, stop); })
+    , m_writer(RunPool::shared().threads(), WorkPool::Rank::Awaited,
+          [this](const WriteQuestion &question, const std::stop_token &stop) { workOutWritten(question, stop); })
 {
 }
 
@@ -59,6 +59,7 @@ void PlanSearch::setPlan(const PlanPtr &plan)
         return;
     const bool isOtherCluster = !m_plan || !plan || !(m_plan->cluster == plan->cluster);
     m_plan = plan;
+    dropAwaited();
     if (isOtherCluster)
         m_scenarios = plan ? m_engine.scenarios(*plan, m_catalogue) : std::vector<NamedScenario>();
     Q_EMIT planChanged(plan);
@@ -133,6 +134,7 @@ void PlanSearch::clear()
 void PlanSearch::forgetAnswer()
 {
     m_stepper.post(std::nullopt, true);
+    dropAwaited();
     m_isStopping = false;
     m_refusals.clear();
     m_rows.clear();
@@ -186,25 +188,54 @@ int PlanSearch::givesBack(std::size_t row) const
     return std::max(0, m_searched->cluster.gpus() - m_rows[row].gpus);
 }
 
-PlanPtr PlanSearch::writtenPlanOf(std::size_t row)
+void PlanSearch::withWrittenPlan(std::size_t row, QObject *context, std::function<void(const PlanPtr &plan)> then)
 {
+    dropAwaited();
     const PlanPtr plan = planOf(row);
     if (!plan)
-        return nullptr;
+        return;
     const std::uint64_t number = m_rows[row].number;
-    if (givesBack(row) == 0) {
-        if (std::ranges::find(m_written, number, &Written::number) == m_written.end())
-            m_written.push_back({ number, plan, 0 });
-        return plan;
+    auto known = std::ranges::find(m_written, number, &Written::number);
+    if (known == m_written.end() && givesBack(row) == 0)
+        known = m_written.insert(known, { number, plan, 0 });
+    if (known != m_written.end()) {
+        then(PlanPtr(known->plan));
+        return;
     }
-    if (const auto known = std::ranges::find(m_written, number, &Written::number); known != m_written.end())
-        return known->plan;
-    EvaluationWorkspace workspace;
-    const auto made = withoutIdleNodes(plan, { m_catalogue, workspace });
-    if (!made) // it cannot run: as it is, and its numbers say why
-        return plan;
-    m_written.push_back({ number, made->plan, made->gone });
-    return made->plan;
+    m_awaited = { m_awaited.turn, context, std::move(then) };
+    m_writer.post(WriteQuestion { m_number, m_awaited.turn, { number, plan, 0 } }, true);
+}
+
+void PlanSearch::dropAwaited()
+{
+    m_writer.post(std::nullopt, true);
+    m_awaited = { .turn = m_awaited.turn + 1 };
+}
+
+void PlanSearch::workOutWritten(const WriteQuestion &question, const std::stop_token &stop)
+{
+    RunPool &pool = RunPool::shared();
+    Written found = question.row; // which stays where it cannot run: its numbers say why
+    try {
+        if (const auto made = m_engine.withoutIdle(found.plan, { m_catalogue, pool.workspace(), stop }))
+            found = { found.number, made->plan, made->gone };
+    } catch (const std::exception &) { // out of memory: the plan as it is can be tried all the same
+        pool.renewWorkspace();
+    }
+    if (stop.stop_requested())
+        return;
+    QMetaObject::invokeMethod(
+        this, [this, question, found] { takeWritten(question, found); }, Qt::QueuedConnection);
+}
+
+void PlanSearch::takeWritten(const WriteQuestion &question, const Written &found)
+{
+    if (question.number != m_number || question.turn != m_awaited.turn)
+        return;
+    m_written.push_back(found);
+    const Awaited awaited = std::exchange(m_awaited, { .turn = m_awaited.turn });
+    if (awaited.context)
+        awaited.then(found.plan);
 }
 
 /// Its idle GPUs are there as it is: money of the row is that of its whole cluster, as the window tells it.

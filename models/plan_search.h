@@ -14,8 +14,9 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <QPointer>
 
-#include <map>
+#include <functional>
 
 namespace trainyard {
 
@@ -94,8 +95,10 @@ public:
     [[nodiscard]] bool isOfOtherSettings() const { return m_state != State::Empty && m_settings != m_askedSettings; }
     /// Null where the space of the rows is not known yet.
     [[nodiscard]] PlanPtr planOf(std::size_t row) const;
-    /// The same as it is tried and adopted: without the nodes that it leaves idle, unless they are kept.
-    [[nodiscard]] PlanPtr writtenPlanOf(std::size_t row);
+    /// Hands `then` the same as it is tried and adopted: without the nodes that it leaves idle, unless they are kept.
+    /// At once where that is known, else when it has been worked out beside the window. Dropped where another row is
+    /// asked for before, the plan is edited, the rows go or `context` is destroyed.
+    void withWrittenPlan(std::size_t row, QObject *context, std::function<void(const PlanPtr &plan)> then);
     [[nodiscard]] const std::shared_ptr<const SearchSpace> &space() const { return m_space; }
 
     /// Steps from the plan to a row, worked out in the background: stepsChanged().
@@ -124,10 +127,33 @@ private:
         std::shared_ptr<const SearchResult> found;
         std::size_t row = 0;
     };
+    struct Written {
+        /// of the row
+        std::uint64_t number = 0;
+        PlanPtr plan;
+        /// GPUs that it is without
+        int gone = 0;
+    };
+    struct WriteQuestion {
+        /// of the search
+        std::uint64_t number = 0;
+        /// the newest is answered alone
+        std::uint64_t turn = 0;
+        /// with all its nodes
+        Written row;
+    };
+    struct Awaited {
+        std::uint64_t turn = 0;
+        QPointer<QObject> context;
+        std::function<void(const PlanPtr &)> then;
+    };
     struct News;
 
     void search(const Question &question, const std::stop_token &stop);
     void workOutSteps(const StepQuestion &question, const std::stop_token &stop);
+    void workOutWritten(const WriteQuestion &question, const std::stop_token &stop);
+    void takeWritten(const WriteQuestion &question, const Written &found);
+    void dropAwaited();
     void takeNews();
     void finish(std::uint64_t number, std::shared_ptr<const SearchResult> found, const Errors &errors);
     void forgetAnswer();
@@ -155,13 +181,9 @@ private:
     std::vector<std::size_t> m_best;
     std::shared_ptr<const SearchResult> m_result;
     std::optional<Steps> m_steps;
-    struct Written {
-        std::uint64_t number = 0;
-        PlanPtr plan;
-        int gone = 0;
-    };
     /// plans of rows as they were handed out
     std::vector<Written> m_written;
+    Awaited m_awaited;
     /// of the newest question; answers to older ones are dropped
     std::uint64_t m_number = 0;
     /// shared with the searching thread
@@ -169,6 +191,7 @@ private:
     /// last: their threads use everything above
     NewestWorker<Question> m_searcher;
     NewestWorker<StepQuestion> m_stepper;
+    NewestWorker<WriteQuestion> m_writer;
 };
 
 } // namespace trainyard

@@ -5,7 +5,7 @@ namespace trainyard {
 
 PlannerEngine corePlanner()
 {
-    return { &search, &stepsBetween, &namedScenarios };
+    return { &search, &stepsBetween, &withoutIdleNodes, &namedScenarios };
 }
 
 } // namespace trainyard

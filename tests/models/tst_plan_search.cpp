@@ -13,9 +13,13 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QThread>
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <thread>
+#include <utility>
 
 using namespace trainyard;
 
@@ -28,6 +32,44 @@ class PlanSearchTest : public QObject {
     {
         QTRY_VERIFY_WITH_TIMEOUT(search.state() != PlanSearch::State::Searching, 30000);
     }
+
+    /// A search that has ended, with rows that leave a node of two idle; counts who trims them.
+    struct IdleRows {
+        test::SmallSearch small;
+        std::atomic<int> asked = 0;
+        std::atomic<bool> isRefused = false, isHeld = false, wasOnThisThread = false;
+        PlanSearch search;
+        std::size_t row = 0, other = 0;
+
+        IdleRows()
+            : search(builtinCatalogue(), countingEngine())
+        {
+            Plan plan = test::oneSite(2, 1);
+            plan.parallelism.data = 1;
+            search.setPlan(std::make_shared<const Plan>(plan));
+            search.start();
+            waitFor(search);
+            for (std::size_t i = 0; i < search.rows().size(); ++i)
+                if (search.rows()[i].state == RowState::Feasible && search.givesBack(i) == 8)
+                    other = std::exchange(row, i);
+            QVERIFY(row != other && search.givesBack(other) == 8);
+        }
+        PlannerEngine countingEngine()
+        {
+            PlannerEngine engine = small.engine();
+            engine.withoutIdle = [this, window = QThread::currentThread()](
+                                     const PlanPtr &plan, const RunContext &context) -> ExpectedAll<Trimmed> {
+                ++asked;
+                wasOnThisThread = QThread::currentThread() == window;
+                while (isHeld)
+                    std::this_thread::yield();
+                if (isRefused)
+                    return std::unexpected(Errors { { ErrorCode::Internal, {}, "refused", {} } });
+                return withoutIdleNodes(plan, context);
+            };
+            return engine;
+        }
+    };
 
 private slots:
     void initTestCase()
@@ -214,6 +256,61 @@ private slots:
         for (const SearchStep &step : steps.list)
             left *= 1 - step.gain;
         QVERIFY(std::abs(left / search.rows()[best].value - 1) < 1e-6);
+    }
+
+    /// Two nodes of 8 GPUs with one replica: rows of 8 GPUs leave a node idle, and are written without it.
+    void aRowWithIdleNodesIsWrittenBesideTheWindowAndOnce()
+    {
+        IdleRows idle;
+        PlanPtr written;
+        idle.search.withWrittenPlan(idle.row, &idle.search, [&](const PlanPtr &plan) { written = plan; });
+        QVERIFY(!written); // not on this thread
+        QTRY_VERIFY(written);
+        QVERIFY(!idle.wasOnThisThread);
+        QCOMPARE(written->cluster.gpus(), 8);
+        QCOMPARE(idle.search.givesBack(idle.row), 8);
+        PlanPtr again;
+        idle.search.withWrittenPlan(idle.row, &idle.search, [&](const PlanPtr &plan) { again = plan; });
+        QCOMPARE(again, written); // at once
+        QCOMPARE(idle.asked.load(), 1);
+    }
+
+    void aRowThatCannotBeTrimmedStaysAsItIsAndIsNotTriedAgain()
+    {
+        IdleRows idle;
+        idle.isRefused = true;
+        PlanPtr written;
+        const auto take = [&](const PlanPtr &plan) { written = plan; };
+        idle.search.withWrittenPlan(idle.row, &idle.search, take);
+        QTRY_VERIFY(written);
+        QCOMPARE(*written, *idle.search.planOf(idle.row));
+        QCOMPARE(idle.search.givesBack(idle.row), 0); // and says so
+        written.reset();
+        idle.search.withWrittenPlan(idle.row, &idle.search, take);
+        QVERIFY(written);
+        QCOMPARE(idle.asked.load(), 1);
+    }
+
+    void anEditAnotherRowAndAnotherSearchOvertakeAPlanThatIsBeingWritten()
+    {
+        const auto overtake = [](const std::function<void(IdleRows &)> &by) {
+            IdleRows idle;
+            idle.isHeld = true;
+            int answers = 0;
+            idle.search.withWrittenPlan(idle.row, &idle.search, [&](const PlanPtr &) { ++answers; });
+            QTRY_COMPARE(idle.asked.load(), 1);
+            by(idle);
+            idle.isHeld = false;
+            test::untilNothingIsUnderWay();
+            QCOMPARE(answers, 0);
+        };
+        overtake([](IdleRows &idle) {
+            Plan edited = *idle.search.plan();
+            edited.workload.globalBatch *= 2;
+            idle.search.setPlan(std::make_shared<const Plan>(edited));
+        });
+        overtake([](IdleRows &idle) { idle.search.withWrittenPlan(idle.other, &idle.search, [](const PlanPtr &) {}); });
+        overtake([](IdleRows &idle) { idle.search.clear(); });
     }
 
     void pinsAndConstraintsAreAskedOfTheSearchAndKept()

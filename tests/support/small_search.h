@@ -57,6 +57,7 @@ struct SmallSearch {
                             std::stop_token stop,
                             const auto &tell) { return search(plan, catalogue, options, stop, tell); };
         engine.steps = &stepsBetween;
+        engine.withoutIdle = &withoutIdleNodes;
         engine.scenarios = &namedScenarios;
         return engine;
     }

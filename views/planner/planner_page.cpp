@@ -169,25 +169,29 @@ void PlannerPage::chooseOnPurpose(int row)
     choose(row);
 }
 
-QString PlannerPage::textOf(int row) const
+QString PlannerPage::textOf(const Plan &plan) const
 {
-    const PlanPtr plan = m_search.writtenPlanOf(std::size_t(row));
-    return plan && m_search.plan() ? describeEdit(*m_search.plan(), *plan) : QString();
+    return m_search.plan() ? describeEdit(*m_search.plan(), plan) : QString();
 }
 
 void PlannerPage::tryRow(int row)
 {
-    const PlanPtr plan = row >= 0 ? m_search.writtenPlanOf(std::size_t(row)) : nullptr;
-    if (!plan || (m_search.plan() && *plan == *m_search.plan()))
+    if (row < 0)
         return;
     chooseOnPurpose(row);
-    Q_EMIT tryRequested(plan, textOf(row));
+    m_search.withWrittenPlan(std::size_t(row), this, [this](const PlanPtr &plan) {
+        candidate->refresh(); // what it gives back is certain now
+        if (!m_search.plan() || *plan != *m_search.plan())
+            Q_EMIT tryRequested(plan, textOf(*plan));
+    });
 }
 
 void PlannerPage::adoptRow(int row)
 {
-    if (const PlanPtr plan = row >= 0 ? m_search.writtenPlanOf(std::size_t(row)) : nullptr)
-        Q_EMIT editCommitted(plan, tr("Planner: %1").arg(textOf(row)));
+    if (row < 0)
+        return;
+    m_search.withWrittenPlan(std::size_t(row), this,
+        [this](const PlanPtr &plan) { Q_EMIT editCommitted(plan, tr("Planner: %1").arg(textOf(*plan))); });
 }
 
 void PlannerPage::showRows(bool isFrame)

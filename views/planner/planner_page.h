@@ -67,7 +67,7 @@ private:
     void tryRow(int row);
     void adoptRow(int row);
     /// what undo calls it
-    [[nodiscard]] QString textOf(int row) const;
+    [[nodiscard]] QString textOf(const Plan &plan) const;
     /// A frame shows only what more rows may have changed.
     void showRows(bool isFrame);
     void showTables(bool isFrame);

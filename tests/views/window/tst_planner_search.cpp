@@ -56,6 +56,14 @@ struct SearchedWindow : WindowFixture {
         QTRY_VERIFY_WITH_TIMEOUT(search.state() != PlanSearch::State::Searching, 60000);
         QApplication::processEvents();
     }
+    /// What is tried and adopted; worked out beside the window.
+    PlanPtr writtenPlanOf(std::size_t row)
+    {
+        PlanPtr written;
+        search.withWrittenPlan(row, &search, [&](const PlanPtr &plan) { written = plan; });
+        [&] { QTRY_VERIFY_WITH_TIMEOUT(written, 30000); }();
+        return written;
+    }
     [[nodiscard]] const SearchRow &bestRow() const { return search.rows()[search.best().front()]; }
 };
 
@@ -161,7 +169,7 @@ private slots:
         w.waitForEnd();
         QVERIFY(w.search.result()->isStopped && !w.search.best().empty());
         QVERIFY2(w.page.resultLine().contains(QStringLiteral("not proven")), qPrintable(w.page.resultLine()));
-        const PlanPtr best = w.search.writtenPlanOf(w.search.best().front());
+        const PlanPtr best = w.writtenPlanOf(w.search.best().front());
         QVERIFY(w.bestRow().value <= w.search.rows()[*w.search.own()].value);
         QTest::mouseClick(w.page.candidate->adopt, Qt::LeftButton);
         w.settle();
@@ -204,6 +212,7 @@ private slots:
             w.page.candidate->setRow(row);
             const SearchRow told = w.search.rows()[std::size_t(row)];
             QTest::mouseClick(w.page.candidate->tryIt, Qt::LeftButton);
+            QTRY_VERIFY(w.document.trial()); // without idle nodes: worked out beside the window
             w.settle();
             QVERIFY(std::abs(perHour() - told.usdPerHour) < 1e-9 * told.usdPerHour);
             QCOMPARE(w.document.shownPlan()->cluster.gpus(), keeps ? 16 : 8);
