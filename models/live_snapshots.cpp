@@ -56,14 +56,19 @@ std::optional<std::int64_t> newestWholeStep(const Run &run)
 {
     if (run.steps.empty())
         return std::nullopt;
-    const auto end = run.steps.end(), begin = end - std::min(kLookBack, std::ptrdiff_t(run.steps.size()));
+    const auto end = run.steps.begin() + std::ptrdiff_t(watch::stepsThatCount(run));
+    auto begin = end - std::min(kLookBack, end - run.steps.begin());
+    if (end != run.steps.end()) { // of the attempt that goes on, which fewer ranks may do
+        const Moment before = std::ranges::max_element(end, run.steps.end(), {}, &RunStep::start)->start;
+        begin = std::find_if(begin, end, [before](const RunStep &step) { return step.start > before; });
+    }
     std::size_t most = 0;
     for (auto step = begin; step != end; ++step)
         most = std::max(most, step->ranks.size());
     for (auto step = end; step != begin;)
         if ((--step)->ranks.size() >= most)
             return step->number;
-    return run.steps.back().number;
+    return std::prev(end)->number;
 }
 
 } // namespace trainyard

@@ -60,7 +60,9 @@ QString stateName(const live::SourceStatus &status, Moment now)
         return liveText("Trying again in %1 s").arg(secondsUntil(status.nextTry, now));
     if (status.state == State::BackingOff)
         return liveText("Trying again");
-    if (status.state == State::Stale && status.heard > 0 && now > status.heard)
+    // Of Prometheus samples are old, not its answers: the reason says how old.
+    const bool isAsked = status.address.type == live::SourceType::Prometheus;
+    if (status.state == State::Stale && !isAsked && status.heard > 0 && now > status.heard)
         return liveText("Stale, silent for %1 s").arg(qint64(double(now - status.heard) * kNs));
     if (status.state == State::Connecting && status.address.type == live::SourceType::Listener)
         return liveText("Waiting for senders");
@@ -70,7 +72,8 @@ QString stateName(const live::SourceStatus &status, Moment now)
 QString stateText(const live::SourceStatus &status, Moment now)
 {
     const QString name = stateName(status, now);
-    return status.reason.empty() ? name : liveText("%1: %2").arg(name, fromUtf8(status.reason));
+    const bool isSaid = status.state == live::SourceState::Stale && name != fromUtf8(nameOf(status.state));
+    return status.reason.empty() || isSaid ? name : liveText("%1: %2").arg(name, fromUtf8(status.reason));
 }
 
 QString shortName(const live::Address &address)

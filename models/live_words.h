@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// "Live", "Trying again in 4 s: connection refused by 127.0.0.1:9090", "Stale: silent for 34 s". `now`: Unix ns.
+/// "Live", "Trying again in 4 s: connection refused by 127.0.0.1:9090", "Stale, silent for 34 s". `now`: Unix ns.
 [[nodiscard]] QString stateText(const live::SourceStatus &status, Moment now);
 /// The state without its reason: "Trying again in 4 s".
 [[nodiscard]] QString stateName(const live::SourceStatus &status, Moment now);

@@ -117,7 +117,7 @@ QVariant LiveSourceModel::data(const QModelIndex &index, int role) const
         return stateName(status, live::unixNow());
     case Reason:
         return QString::fromStdString(
-            status.reason.empty() && !status.notes.empty() ? status.notes.front() : status.reason);
+            status.reason.empty() && !status.notes.empty() ? status.notes.back() : status.reason); // the latest
     case Told:
         return amountText(status);
     case Lost:

@@ -108,6 +108,37 @@ private slots:
         QCOMPARE(made->steps.back().number, std::int64_t(5));
         QCOMPARE(newestWholeStep(*made), std::optional<std::int64_t>(4));
     }
+    /// Ranks 0 and 1 ended in step 59 and began again at 39; rank 2 went for good.
+    void stepsOfRanksThatWentWithAnAttemptAreNotTheNewest()
+    {
+        Recording told = SetRun { .ranks = 3, .steps = 60 }.recording(0, 60);
+        const SetRun again { .ranks = 2, .steps = 63 };
+        for (RankRecording &rank : told.ranks) {
+            if (rank.rank == 2)
+                continue;
+            rank.steps.resize(39);
+            rank.collectives.clear();
+            RecordedSpans spans;
+            const auto compute = [&spans](Moment start) {
+                spans.start.push_back(start);
+                spans.duration.push_back(SetRun::kCompute);
+                spans.name.push_back(0);
+                spans.work.push_back(RecordedWork::Compute);
+            };
+            for (const RecordedStep &step : rank.steps)
+                compute(step.start);
+            for (std::int64_t step = 39; step < 42; ++step) { // a minute of 100 ms steps later
+                const Moment start = again.startOf(step + 600);
+                rank.steps.push_back({ step, start, start + again.lengthOf(step) });
+                compute(start);
+            }
+            rank.streams.front().spans = std::move(spans);
+        }
+        told.series.clear();
+        const RunPtr run = makeRun(std::move(told));
+        QCOMPARE(run->steps.back().number, std::int64_t(59));
+        QCOMPARE(newestWholeStep(*run), std::optional<std::int64_t>(41));
+    }
     /// All new steps are watched with their spans, but no more than 600,000 spans are laid under a plan at once.
     void asManyStepsComeWithTheirSpansAsAreNew()
     {
@@ -288,6 +319,23 @@ private slots:
         QCOMPARE(live.document.dropped(),
             QStringLiteral(
                 "2.10 MB came too fast or while paused; 41 left out: later than 30 s; 2 connections refused."));
+    }
+    /// One number for one silence; of a server that answers with old samples theirs, not the time since its answer.
+    void aStaleSourceSaysOnceHowLong()
+    {
+        const Moment now = live::unixNow();
+        live::SourceStatus status { .address = { .type = live::SourceType::Stream, .host = "127.0.0.1", .port = 7070 },
+            .state = live::SourceState::Stale,
+            .reason = "nothing came for 34 s",
+            .heard = now - 34'000'000'000 };
+        QCOMPARE(stateText(status, now), QStringLiteral("Stale, silent for 34 s"));
+        status.address.type = live::SourceType::Prometheus;
+        status.reason = "it answers, but its newest sample is 302 s old";
+        status.heard = now - 1'500'000'000; // an answer
+        QCOMPARE(stateText(status, now), QStringLiteral("Stale: it answers, but its newest sample is 302 s old"));
+        status.state = live::SourceState::Live;
+        status.reason.clear();
+        QCOMPARE(stateText(status, now), QStringLiteral("Live"));
     }
     void rowsOfSourcesKeepTheirPlaceWhileTheyChange()
     {

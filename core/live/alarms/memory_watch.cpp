@@ -55,14 +55,27 @@ void MemoryWatch::look(
             known->second.name = series.name;
             known->second.where = series.where;
             known->second.rank = series.rank;
+            known->second.isByStep = series.isByStep;
         }
         if (series.at.back() <= known->second.last)
             continue;
         take(known->second, series);
-        judge(known->second, capacity, say, book);
+        if (!known->second.points.empty())
+            judge(known->second, capacity, say, book);
     }
     while (m_peaks.size() > kMostHeldSteps)
         m_peaks.erase(m_peaks.begin());
+}
+
+void MemoryWatch::forgetBehind(std::int64_t step)
+{
+    std::erase_if(m_steps, [&](const Seen &one) { return one.number > step; });
+    m_peaks.erase(m_peaks.upper_bound(step), m_peaks.end());
+    for (auto &[key, track] : m_tracks) {
+        std::erase_if(track.points, [&](const Point &one) { return one.step > step; });
+        if (track.isByStep)
+            track.last = std::min(track.last, Moment(step));
+    }
 }
 
 void MemoryWatch::take(Track &track, const SampleSeries &series)
@@ -98,9 +111,17 @@ void MemoryWatch::take(Track &track, const SampleSeries &series)
     track.last = series.at.back();
 }
 
+bool MemoryWatch::isStill(const Track &track)
+{
+    const std::vector<Point> &points = track.points;
+    return points.size() > kStill && points.back().bytes <= points[points.size() - 1 - kStill].bytes * 1.0001;
+}
+
 /// The shortest stretch up to now, doubled from eight on, whose trend is sure and whose growth matters.
 std::optional<std::size_t> MemoryWatch::growthOf(const Track &track) const
 {
+    if (isStill(track)) // a longer stretch would still show how it came to where it stays
+        return std::nullopt;
     const std::size_t size = track.points.size();
     for (std::size_t n = 8; n <= size; n = std::min(size, n * 2) + (n == size ? 1 : 0)) {
         std::vector<double> values;
@@ -159,13 +180,13 @@ void MemoryWatch::judge(Track &track, double capacity, const Sentences &say, Ala
             book.tell(std::move(alarm));
             track.isGrowing = true;
         }
-    } else if (points.size() > kStill && last.bytes <= points[points.size() - 1 - kStill].bytes * 1.0001) {
+    } else if (isStill(track)) {
         book.end(AlarmKind::Memory, place + " grows", last.at, last.step);
         track.isGrowing = false;
     }
-    if (capacity <= 0 || track.name == samples::kMemoryReserved)
+    if (track.name == samples::kMemoryReserved)
         return;
-    const auto isFull = [&](const Point &point) { return point.bytes > kNearShare * capacity; };
+    const auto isFull = [&](const Point &point) { return capacity > 0 && point.bytes > kNearShare * capacity; };
     const bool areFull = points.size() >= kNearPoints && std::all_of(points.end() - kNearPoints, points.end(), isFull);
     const bool isNoneFull =
         std::none_of(points.end() - std::ptrdiff_t(std::min(points.size(), kNearPoints)), points.end(), isFull);

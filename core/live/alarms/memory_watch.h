@@ -28,6 +28,8 @@ public:
     /// `capacity`: bytes of a GPU; 0: not known.
     void look(const Recording &recording, const std::vector<Seen> &steps, double capacity, const Sentences &say,
         AlarmList &book);
+    /// The run began anew: what was told of steps behind this one was told of another attempt.
+    void forgetBehind(std::int64_t step);
     /// bytes, of the fullest; NaN: not told
     [[nodiscard]] double peakOf(std::int64_t step) const;
 
@@ -41,6 +43,7 @@ private:
         /// of the series
         std::string name, where;
         int rank = -1;
+        bool isByStep = false;
         /// that was looked at
         Moment last = kNoMoment;
         /// by step, of each the most
@@ -48,6 +51,8 @@ private:
         bool isGrowing = false, isNear = false;
     };
     void take(Track &track, const SampleSeries &series);
+    /// It has stopped growing.
+    [[nodiscard]] static bool isStill(const Track &track);
     void judge(Track &track, double capacity, const Sentences &say, AlarmList &book);
     /// Index of the first point of what grows to the last one; empty: nothing does, surely.
     [[nodiscard]] std::optional<std::size_t> growthOf(const Track &track) const;

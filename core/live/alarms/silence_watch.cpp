@@ -32,7 +32,7 @@ void SilenceWatch::look(
             continue;
         Voice &voice = known != m_voices.end() ? known->second : m_voices[{ one.rank, one.host }];
         voice.host = one.host;
-        voice.step = std::max(voice.step, one.step);
+        voice.step = one.step; // lower than before where the job began anew
         latest = std::max(latest, one.at);
         if (one.at <= voice.at)
             continue;

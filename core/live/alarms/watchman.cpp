@@ -70,8 +70,9 @@ struct Watchman::Private {
     }
 
     /// A run that began anew counts from there on; steps after that are of the attempt before. Who has not been heard
-    /// for long may be gone with that attempt, and what it said last counts no more.
-    void noticeRestart(const std::vector<Heard> &heard)
+    /// for long may be gone with that attempt, and what it said last counts no more. Of a log alone nobody is heard by
+    /// step: its newest tells.
+    void noticeRestart(const Run &run, const std::vector<Heard> &heard)
     {
         constexpr double kLeastSeconds = 10;
         Moment latest = 0;
@@ -82,11 +83,14 @@ struct Watchman::Private {
         for (const Heard &one : heard)
             if (static_cast<double>(latest - one.at) <= patience)
                 newest = std::max(newest, one.step);
+        if (newest < 0 && !run.steps.empty())
+            newest = run.steps.back().number;
         if (newest >= 0 && newest < newestHeard) {
             constexpr std::int64_t kBetweenLooks = 8; // steps that it may have made already
             const std::int64_t back = newestHeard - newest + kBetweenLooks;
             lastSeen = std::max<std::int64_t>(-1, lastSeen - back);
             std::erase_if(figures, [&](const StepFigures &one) { return one.number > lastSeen; });
+            memory.forgetBehind(lastSeen);
         }
         if (newest >= 0)
             newestHeard = newest;
@@ -95,7 +99,7 @@ struct Watchman::Private {
     /// Of a live run the newest steps may not be told by all yet: they wait for two newer ones.
     [[nodiscard]] std::size_t complete(const Run &run, const std::vector<Heard> &heard) const
     {
-        std::size_t end = run.steps.size();
+        std::size_t end = stepsThatCount(run);
         if (heard.empty() || end == 0)
             return end;
         std::size_t most = 0;
@@ -137,7 +141,7 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
         return;
     const Run &run = *overlay.run;
     d->setPlan(overlay.evaluation);
-    d->noticeRestart(heard);
+    d->noticeRestart(run, heard);
     const std::size_t end = d->complete(run, heard);
     auto first = static_cast<std::size_t>(
         std::ranges::upper_bound(run.steps, d->lastSeen, {}, &RunStep::number) - run.steps.begin());
@@ -187,6 +191,15 @@ const std::vector<Watchman::StepFigures> &Watchman::steps() const
 const Watchman::StepFigures &Watchman::predicted() const
 {
     return d->predicted;
+}
+
+std::size_t stepsThatCount(const Run &run)
+{
+    const auto latest = std::ranges::max_element(run.steps, {}, &RunStep::start);
+    if (latest == run.steps.end() || !latest->hasSpans())
+        return run.steps.size();
+    const auto next = std::next(latest);
+    return next == run.steps.end() || !next->hasSpans() ? run.steps.size() : std::size_t(next - run.steps.begin());
 }
 
 std::vector<LinkRate> linkRates(const RunOverlay &overlay, const RunStep &step)

@@ -61,6 +61,10 @@ using trainyard::LinkRate;
 /// directions that carried something. None without a plan or without spans.
 [[nodiscard]] std::vector<LinkRate> linkRates(const RunOverlay &overlay, const RunStep &step);
 
+/// How many of the run's steps, from the first on. Not those behind the one that began last: they are of ranks that
+/// went with an attempt before. Steps that logs alone tell have no beginning and count.
+[[nodiscard]] std::size_t stepsThatCount(const Run &run);
+
 struct WatchOptions {
     /// of a step: less is not worth an alarm
     double leastShare = 0.02;

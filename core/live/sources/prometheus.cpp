@@ -4,16 +4,15 @@
 // that the server has.
 #include "core/base/units.h"
 #include "core/base/words.h"
-#include "core/live/decoders/series_gaps.h"
 #include "core/live/net/http_client.h"
 #include "core/live/sources/prometheus_answers.h"
 #include "core/live/sources/prometheus_asks.h"
+#include "core/live/sources/prometheus_reading.h"
 #include "core/live/sources/reported_status.h"
 #include "core/live/sources/sources.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <random>
 #include <utility>
 
@@ -33,12 +32,6 @@ constexpr double kBackfillIntervals = 4; // a round over more than these is no u
 constexpr double kClockApart = 2; // s
 constexpr double kFullQueue = 0.25; // s until a full queue is tried again
 constexpr double kStaleIntervals = 3, kLeastStale = 30;
-
-/// What the reader thread keeps from answer to answer.
-struct Reading {
-    SeriesGaps gaps;
-    std::map<std::string, bool> isUp; // target → its latest `up`
-};
 
 class PrometheusSource final : public Source {
 public:
@@ -199,24 +192,26 @@ private:
     void give(const std::shared_ptr<const std::string> &body)
     {
         const auto alive = m_alive;
+        ++m_unread;
         const bool isTaken = m_sink.whole(
             body->size(),
             [this, alive, body, reading = m_reading, name = m_name, post = m_post](Moment received) {
                 auto batch = decodePrometheus(*body, name, received);
                 if (batch)
-                    look(*batch, *reading, [this, alive, post](Seen seen) {
-                        post([this, alive, seen = std::move(seen)] {
-                            if (*alive)
-                                saw(seen);
-                        });
+                    post([this, alive, seen = reading->look(*batch)] {
+                        if (*alive)
+                            saw(seen);
                     });
                 return batch;
             },
             [this, alive](const Error &why) {
-                if (*alive)
-                    m_status.note("What it answered cannot be read: " + why.what);
+                if (!*alive)
+                    return;
+                m_status.note("What it answered cannot be read: " + why.what);
+                readOne();
             });
         if (!isTaken) {
+            --m_unread;
             m_timer.start(kFullQueue, [this, body] { give(body); });
             return;
         }
@@ -231,51 +226,20 @@ private:
         askNext();
     }
 
-    struct Seen {
-        std::vector<std::string> changes; // of targets, a sentence each
-        int down = 0;
-        Moment newest = 0;
-    };
-
-    /// On the reader's thread: gaps, and which targets are down.
-    static void look(Batch &batch, Reading &reading, const std::function<void(Seen)> &tell)
-    {
-        reading.gaps.mark(batch.part);
-        Seen seen;
-        for (const SampleSeries &series : batch.part.series) {
-            if (series.name != "prometheus.up" || series.value.empty())
-                continue;
-            const bool isUp = series.value.back() > 0.5;
-            const auto known = reading.isUp.find(series.where);
-            const bool wasUp = known == reading.isUp.end() || known->second;
-            reading.isUp[series.where] = isUp;
-            if (isUp != wasUp)
-                seen.changes.push_back((series.where.empty() ? std::string("A target") : series.where.text())
-                    + (isUp ? " is back since " : " is down since ")
-                    + clockText(batch.part.zero + series.at[firstOf(series, isUp)]));
-        }
-        seen.down = int(std::ranges::count_if(reading.isUp, [](const auto &target) { return !target.second; }));
-        seen.newest = reading.gaps.newest();
-        tell(std::move(seen));
-    }
-
-    void saw(const Seen &seen)
+    void saw(const PrometheusReading::Seen &seen)
     {
         for (const std::string &change : seen.changes)
             m_status.note(change);
         m_down = seen.down;
-        if (seen.newest > m_newest && m_status.state() == SourceState::Stale)
-            m_status.hear(0);
         m_newest = seen.newest;
+        readOne();
     }
 
-    /// The first of the samples at its end that say the same.
-    static std::size_t firstOf(const SampleSeries &series, bool isUp)
+    /// Of an answer. Once all of a round are read, its age is known.
+    void readOne()
     {
-        std::size_t at = series.value.size() - 1;
-        while (at > 0 && (series.value[at - 1] > 0.5) == isUp)
-            --at;
-        return at;
+        --m_unread;
+        judgeAge();
     }
 
     /// Slow answers are asked for less often, and again as often as before once they are quick.
@@ -295,18 +259,32 @@ private:
     {
         m_from = m_now;
         setPace();
-        const double silent = double(m_now - m_newest) / kNanosecondsPerSecond;
-        const std::string targets = m_down == 1 ? "a target is down" : std::to_string(m_down) + " targets are down";
         if (m_asks.empty() || std::ranges::all_of(m_asks, &Ask::isRefused))
             return m_status.set(SourceState::Refused, "it refuses every query");
-        if (m_newest == 0 && m_completed++ > 0)
-            m_status.set(SourceState::Stale,
-                "it answers, but has no samples of what is asked" + (m_down > 0 ? "; " + targets : ""));
-        else if (m_newest > 0 && silent > std::max(kLeastStale, kStaleIntervals * m_interval))
-            m_status.set(SourceState::Stale,
-                formatted("it answers, but its newest sample is %.0f s old", silent)
-                    + (m_down > 0 ? "; " + targets : ""));
+        ++m_completed;
+        m_isRoundOver = true;
+        judgeAge();
         m_timer.start(m_interval, [this] { begin(false); });
+    }
+
+    /// Stale or live, by its newest sample, where answers have come and all of them are read.
+    void judgeAge()
+    {
+        const bool isTold = m_status.state() == SourceState::Live || m_status.state() == SourceState::Stale;
+        if (m_unread > 0 || !m_isRoundOver || !isTold)
+            return;
+        m_isRoundOver = false;
+        const double silent = double(m_now - m_newest) / kNanosecondsPerSecond;
+        const std::string down = m_down == 0 ? ""
+            : m_down == 1                    ? "; a target is down"
+                                             : "; " + std::to_string(m_down) + " targets are down";
+        if (m_newest == 0 && m_completed > 1)
+            m_status.set(SourceState::Stale, "it answers, but has no samples of what is asked" + down);
+        else if (m_newest > 0 && silent > std::max(kLeastStale, kStaleIntervals * m_interval))
+            m_status.set(
+                SourceState::Stale, formatted("it answers, but its newest sample is %.0f s old", silent) + down);
+        else if (m_newest > 0 && m_status.state() == SourceState::Stale)
+            m_status.hear(0);
     }
 
     void backOff(std::string why)
@@ -368,7 +346,7 @@ private:
     ReportedStatus m_status;
     const std::function<void(std::function<void()>)> m_post;
     const std::shared_ptr<bool> m_alive = std::make_shared<bool>(true); // loop's thread alone reads and writes it
-    const std::shared_ptr<Reading> m_reading = std::make_shared<Reading>(); // reader's thread alone
+    const std::shared_ptr<PrometheusReading> m_reading = std::make_shared<PrometheusReading>(); // reader's thread alone
     double m_interval; // s
     std::mt19937 m_random;
     std::vector<Ask> m_asks;
@@ -380,6 +358,8 @@ private:
     Moment m_newest = 0; // sample
     Moment m_offset = 0; // its clock less ours
     bool m_isBackfill = false; // of the round
+    bool m_isRoundOver = false; // and its age is not judged yet
+    int m_unread = 0; // answers that the reader has not read yet
     double m_slowest = 0; // s, of its answers
     Window m_piece;
 };

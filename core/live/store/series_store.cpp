@@ -76,7 +76,7 @@ void SeriesStore::take(const Batch &batch, std::uint32_t source, Sums &sums)
                 series.isByStep, {}, {}, source };
             known = m_index.emplace(SeriesKey(made.series), static_cast<std::uint32_t>(m_series.size() - 1)).first;
         }
-        ThinnedSeries &to = m_series[known->second].samples;
+        Kept &kept = m_series[known->second];
         for (std::size_t i = 0; i < series.at.size(); ++i) {
             Moment at = series.at[i];
             if (series.isByStep ? at <= -kMostStep || at >= kMostStep : !unixOf(batch.part.zero, at)) {
@@ -88,8 +88,11 @@ void SeriesStore::take(const Batch &batch, std::uint32_t source, Sums &sums)
                 if (isBelievable(at, batch.received))
                     m_latest = std::max(m_latest, at);
             }
-            switch (to.add(at, series.value[i], m_seriesLimits)) {
+            const auto taken = kept.samples.add(at, series.value[i], m_seriesLimits);
+            noteAttempt(kept, at, source, taken);
+            switch (taken) {
             case ThinnedSeries::Taken::Yes:
+            case ThinnedSeries::Taken::Anew:
                 ++sums.events;
                 break;
             case ThinnedSeries::Taken::Again:
@@ -101,6 +104,14 @@ void SeriesStore::take(const Batch &batch, std::uint32_t source, Sums &sums)
             }
         }
     }
+}
+
+void SeriesStore::noteAttempt(Kept &of, Moment at, std::uint32_t source, ThinnedSeries::Taken taken)
+{
+    if (taken == ThinnedSeries::Taken::Anew && of.teller == source)
+        of.samples.forgetBehind(at);
+    if (at == of.samples.latest())
+        of.teller = source;
 }
 
 void SeriesStore::writeTo(Recording &recording, std::size_t points) const

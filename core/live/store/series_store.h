@@ -31,7 +31,11 @@ private:
         /// without samples
         SampleSeries series;
         ThinnedSeries samples;
+        /// the source of its newest sample
+        std::uint32_t teller = kNoIndex;
     };
+    /// Where the teller of its newest step tells an earlier one anew, the job was started again from there.
+    static void noteAttempt(Kept &of, Moment at, std::uint32_t source, ThinnedSeries::Taken taken);
     StoreLimits m_limits;
     SeriesLimits m_seriesLimits;
     std::deque<Kept> m_series;

@@ -65,8 +65,8 @@ ThinnedSeries::Taken ThinnedSeries::add(Moment at, double value, const SeriesLim
             const bool isEqual = std::bit_cast<std::uint64_t>(m_value[place]) == std::bit_cast<std::uint64_t>(value);
             if (!m_isByStep || isEqual)
                 return Taken::Again;
-            m_value[place] = value; // of another attempt
-            return Taken::Yes;
+            m_value[place] = value;
+            return Taken::Anew;
         }
     }
     if (at <= m_thinnedTo) { // among what is thinned already
@@ -86,6 +86,14 @@ ThinnedSeries::Taken ThinnedSeries::add(Moment at, double value, const SeriesLim
         m_begin = 0;
     }
     return Taken::Yes;
+}
+
+void ThinnedSeries::forgetBehind(Moment at)
+{
+    const auto kept = static_cast<std::size_t>(
+        std::ranges::upper_bound(m_at.begin() + std::ptrdiff_t(m_begin), m_at.end(), at) - m_at.begin());
+    m_at.resize(kept);
+    m_value.resize(kept);
 }
 
 void ThinnedSeries::thin(const Point &point, std::size_t most)

@@ -24,10 +24,15 @@ public:
         Yes,
         /// told before
         Again,
+        /// a step, and it had another value: another attempt tells it
+        Anew,
         /// too late to be put in order
         Late
     };
     Taken add(Moment at, double value, const SeriesLimits &limits);
+
+    /// Samples behind `at` are those of an attempt that ended. What is thinned already stays.
+    void forgetBehind(Moment at);
 
     [[nodiscard]] std::int64_t thinned() const { return m_thinned; } // samples that a stretch stands for
     [[nodiscard]] Moment latest() const { return m_at.empty() ? kNoMoment : m_at.back(); }

@@ -204,6 +204,35 @@ private slots:
         QCOMPARE(snapshot->counts.aged, std::int64_t(5 * 3 * shape.spans));
     }
 
+    /// A job that ended in step 59 and was started again from a checkpoint at 39: nobody has told 40 to 59 of it yet.
+    /// The same told again, as after a lost connection, and what another source tells, changes nothing.
+    void aLogThatIsStartedAgainEndsWithItsNewestStep()
+    {
+        const auto tell = [](Store &store, std::uint32_t source, Moment first, Moment last, double seconds) {
+            Batch batch;
+            batch.source = source;
+            batch.received = kBegin;
+            SampleSeries times { .name = "step_time", .unit = "s", .isByStep = true };
+            for (Moment step = first; step <= last; ++step) {
+                times.at.push_back(step);
+                times.value.push_back(seconds + double(step) * 1e-3);
+            }
+            batch.part.series = { times };
+            store.take(std::move(batch));
+        };
+        const auto newest = [](const Store &store) { return all(store).series.front().at.back(); };
+        Store store;
+        tell(store, 1, 0, 59, 2);
+        tell(store, 1, 0, 59, 2);
+        tell(store, 2, 30, 40, 3);
+        QCOMPARE(newest(store), Moment(59));
+        tell(store, 1, 39, 39, 4);
+        QCOMPARE(newest(store), Moment(39));
+        tell(store, 1, 40, 44, 4);
+        QCOMPARE(newest(store), Moment(44));
+        QCOMPARE(all(store).series.front().value[40], 4.04);
+    }
+
     void twoHostsThatClaimOneRankAreBothKept()
     {
         std::mt19937_64 random(1);

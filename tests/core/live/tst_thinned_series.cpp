@@ -117,7 +117,12 @@ private slots:
         ThinnedSeries steps(true);
         QVERIFY(steps.add(5, 1, {}) == ThinnedSeries::Taken::Yes);
         QVERIFY(steps.add(5, 1, {}) == ThinnedSeries::Taken::Again);
-        QVERIFY(steps.add(5, 2, {}) == ThinnedSeries::Taken::Yes); // another attempt's loss
+        QVERIFY(steps.add(6, 1, {}) == ThinnedSeries::Taken::Yes);
+        QVERIFY(steps.add(5, 2, {}) == ThinnedSeries::Taken::Anew); // another attempt's loss
+        QCOMPARE(written(steps).at, (std::vector<Moment> { 5, 6 }));
+        steps.forgetBehind(5); // what the earlier attempt told of the steps behind
+        QCOMPARE(written(steps).at, (std::vector<Moment> { 5 }));
+        QCOMPARE(written(steps).value, (std::vector<double> { 2 }));
         QCOMPARE(written(steps).value, std::vector<double> { 2 });
     }
 

@@ -195,6 +195,35 @@ private slots:
         f.awaitStep(5);
         f.awaitShown(5);
     }
+    /// The job ends in step 59 and is started again from its checkpoint of step 39, ten minutes later: that is where it
+    /// is.
+    void aJobThatBeginsAgainAtAnEarlierStepIsFollowed()
+    {
+        LiveFixture f;
+        test::LineServer server(linesOf(test::SetRun { .steps = 60 }.recording(0, 60)));
+        f.connectTo(QStringLiteral("tcp://127.0.0.1:%1").arg(server.port()));
+        f.awaitStep(59);
+        server.shut();
+        Recording again = test::SetRun { .steps = 43 }.recording(39, 43);
+        again.zero += 600'000'000'000;
+        for (RankRecording &rank : again.ranks)
+            std::erase_if(rank.steps, [](const RecordedStep &step) { return step.number < 39; });
+        SampleSeries &times = again.series.front(); // steps 39 to 42, each a millisecond longer than before
+        times.at.erase(times.at.begin(), times.at.begin() + 39);
+        times.value.erase(times.value.begin(), times.value.begin() + 39);
+        for (double &seconds : times.value)
+            seconds += 1e-3;
+        server.setText(linesOf(again));
+        server.open();
+        QTest::mouseClick(f.page().sources->retry, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(f.window.live().newestStep(), std::int64_t(42), kLong);
+        f.awaitShown(42);
+        QTRY_COMPARE_WITH_TIMEOUT(f.page().strip->step->figure(), QStringLiteral("42"), kLong);
+        QTRY_VERIFY_WITH_TIMEOUT(!f.window.live().steps().empty(), kLong);
+        QTRY_VERIFY_WITH_TIMEOUT(f.window.live().steps().back().number <= 42, kLong);
+        QCOMPARE(f.strip().scrubber->field->value(), 42);
+        QCOMPARE(f.strip().scrubber->field->maximum(), 42);
+    }
     /// What was told is in no file yet: closing asks, saves it where that is wanted, and a replay is a file already.
     void closingWhileARunIsToldAsks()
     {

@@ -11,6 +11,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 
@@ -42,6 +43,19 @@ std::vector<Alarm> logAlarms(const std::vector<double> &seconds)
     Watchman watchman;
     watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), {}, 0);
     return watchman.alarms();
+}
+
+/// Steps from 1 on, and memory of rank 0 as a share of its GPU's.
+Recording logWithMemory(int steps, double seconds, const std::function<double(int)> &share)
+{
+    Recording recording = logOf(std::vector(std::size_t(steps), seconds));
+    SampleSeries memory { .name = "memory_allocated", .unit = "B", .rank = 0, .isByStep = true };
+    for (int step = 1; step <= steps; ++step) {
+        memory.at.push_back(step);
+        memory.value.push_back(share(step) * double(threeRegions()->metrics.memory->capacity));
+    }
+    recording.series.push_back(std::move(memory));
+    return recording;
 }
 
 SampleSeries memoryOf(int rank, const std::function<double(int)> &bytes, int steps = kSteps)
@@ -215,6 +229,50 @@ private slots:
         QVERIFY2(std::abs(alarm.firstStep - kFirst) <= 1, textOf(watchman.alarms()).constData());
         QVERIFY2(alarm.sentence.find("grows by 200 MB per step") != std::string::npos, alarm.sentence.c_str());
         QVERIFY(std::abs(watchman.steps().back().peakBytes - 20e9 * 1.49) < 1e6);
+    }
+
+    /// It grows by 1 GB each step up to 79 of 80 GB, and stays there: the growth is over, once, and the GPU is full;
+    /// that is over as soon as it holds less again.
+    void memoryAtItsLimitGrowsNoMoreAndIsFullUntilItIsNot()
+    {
+        const auto alarmsOf = [](const std::function<double(int)> &share) {
+            Watchman watchman;
+            for (int until = 1; until <= 60; ++until) // as it comes
+                watchman.look(*overlayRun(threeRegions(), makeRun(logWithMemory(until, 2, share)), {}), {}, 0);
+            return watchman.alarms();
+        };
+        const auto grown = [](int i) { return std::min(0.99, 0.5 + 0.0125 * i); }; // at its limit from step 40 on
+        const auto full = alarmsOf(grown);
+        QVERIFY2(full.size() == 2, textOf(full).constData());
+        for (const Alarm &alarm : full) {
+            QCOMPARE(alarm.kind, AlarmKind::Memory);
+            const bool isGrowth = alarm.place.find("grows") != std::string::npos;
+            QVERIFY2(alarm.isOver() == isGrowth, textOf(full).constData());
+            QVERIFY2(!isGrowth || alarm.lastStep < 50, textOf(full).constData());
+        }
+        const auto freed = alarmsOf([&](int i) { return i < 52 ? grown(i) : 0.7; });
+        QVERIFY2(freed.size() == 2, textOf(freed).constData());
+        for (const Alarm &alarm : freed)
+            QVERIFY2(alarm.isOver() && alarm.lastStep < 56, textOf(freed).constData());
+    }
+
+    /// A log tells 59 steps and then 39 to 44 again, 3 s each: those are the newest figures, and the memory of before
+    /// fills no GPU any more.
+    void aLogThatBeginsAgainIsWatchedFromThere()
+    {
+        Watchman watchman;
+        const auto look = [&](int steps, double seconds, double share) {
+            const Recording recording = logWithMemory(steps, seconds, [share](int) { return share; });
+            watchman.look(*overlayRun(threeRegions(), makeRun(recording), {}), {}, 0);
+        };
+        look(59, 2, 0.99);
+        QCOMPARE(watchman.steps().back().number, std::int64_t(59));
+        const auto isFull = [](const Alarm &one) { return one.kind == AlarmKind::Memory && !one.isOver(); };
+        QVERIFY2(std::ranges::any_of(watchman.alarms(), isFull), textOf(watchman.alarms()).constData());
+        look(44, 3, 0.6);
+        QCOMPARE(watchman.steps().back().number, std::int64_t(44));
+        QCOMPARE(watchman.steps().back().seconds, 3.0);
+        QVERIFY2(std::ranges::none_of(watchman.alarms(), isFull), textOf(watchman.alarms()).constData());
     }
 
     /// A plan that was calibrated to steps of 2 s, and steps that take 2.2 s for 40 steps: drift, with what was

@@ -5,6 +5,7 @@
 #include "tests/core/live/net/listening.h"
 #include "tests/support/test_program.h"
 
+#include <QRegularExpression>
 #include <QtTest>
 
 #include <atomic>
@@ -119,6 +120,28 @@ private slots:
         WAIT(live.sink.told().contains("too many samples"), live);
         fails = false;
         WAIT(live.samples() > 1, live);
+    }
+
+    /// Its exporter is gone for five minutes, comes back, goes again: the age of the newest sample is told while it is
+    /// old and not beside a fresh one.
+    void oldSamplesAreStaleUntilFreshOnesCome()
+    {
+        std::atomic<double> age = 302;
+        Api api(
+            [&](const std::string &target) { return json(isList(target) ? kNames : matrix(timeOf(target) - age)); });
+        SourceSettings settings;
+        settings.backfillSeconds = 600;
+        Live live(api.address(), settings);
+        const auto isOld = [&] {
+            return live.sink.is(SourceState::Stale) && live.sink.told().contains(QRegularExpression("is 30\\d s old"));
+        };
+        WAIT(isOld(), live);
+        age = 0;
+        WAIT(live.sink.is(SourceState::Live), live);
+        QVERIFY2(live.sink.now().reason.empty(), qPrintable(live.sink.told()));
+        const int asked = api.asked;
+        WAIT(api.asked > asked + 4, live);
+        QVERIFY2(live.sink.is(SourceState::Live), qPrintable(live.sink.told())); // and stays so
     }
 
     void aServersClockIsWhatTimesAreOf_data()
