@@ -62,7 +62,7 @@ void ConfidenceButton::setStale(bool stale)
 
 QSize ConfidenceButton::sizeHint() const
 {
-    return { kBarsWidth + kBeforeText + fontMetrics().horizontalAdvance(text()) + 2 * kConfidenceSide,
+    return { kBarsWidth + kBeforeText + m_width.of(text(), font()) + 2 * kConfidenceSide,
         fontMetrics().height() + 2 };
 }
 

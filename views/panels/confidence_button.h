@@ -4,6 +4,7 @@
 // good. A click or the space key asks for the evidence. GUI thread.
 
 #include "core/evaluation/evaluate/evaluation.h"
+#include "views/theme/text_width.h"
 
 #include <QAbstractButton>
 
@@ -29,6 +30,7 @@ protected:
 private:
     int m_level = 0;
     bool m_stale = false;
+    TextWidth m_width;
 };
 
 } // namespace trainyard

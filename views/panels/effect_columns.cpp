@@ -57,15 +57,14 @@ EffectLine::EffectLine(QWidget *parent)
     : TextLine({}, Ink::Muted, parent)
 {
     setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    setSizePolicy(QSizePolicy::Ignored, sizePolicy().verticalPolicy());
 }
 
 void EffectLine::setEffect(const QString &value, const EffectText &effect)
 {
     m_value = value;
     m_effect = effect;
-    const QString lead =
-        value.isEmpty() ? QString() : value + (effect.isRefusal ? QStringLiteral(": ") : QStringLiteral(" "));
+    const bool isInWords = effect.isRefusal || (!effect.text.isEmpty() && effect.text.front().isLetter());
+    const QString lead = value.isEmpty() ? QString() : value + (isInWords ? QStringLiteral(": ") : QStringLiteral(" "));
     const QString &brief = effect.brief.isEmpty() ? effect.text : effect.brief;
     setLead(int(lead.trimmed().size()));
     setText(lead + (effect.isRefusal ? brief : effect.text));
@@ -74,7 +73,7 @@ void EffectLine::setEffect(const QString &value, const EffectText &effect)
     update();
 }
 
-/// Columns need their room whatever the shares of a row are.
+/// Columns need their room whatever the shares of a row are, in each row the same.
 QSize EffectLine::minimumSizeHint() const
 {
     return { effectWidths(fontMetrics()).all(), TextLine::minimumSizeHint().height() };

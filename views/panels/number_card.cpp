@@ -117,35 +117,33 @@ void NumberCard::paintEvent(QPaintEvent *)
 
     const QRect inner = rect().adjusted(kCardSide, 7, -kCardSide, -8);
     const QFontMetrics small(font());
-    const int differenceWidth = m_difference.isEmpty() ? 0 : small.horizontalAdvance(m_difference) + Theme::kGap;
+    const int difference = m_widths.difference.of(m_difference, font());
     QFont valueFont = uiFont(3, QFont::DemiBold);
-    for (int offset = 3; offset > -1 && QFontMetrics(valueFont).horizontalAdvance(m_value) > inner.width(); --offset)
+    for (int offset = 3; offset > -1 && m_widths.value.of(m_value, valueFont) > inner.width(); --offset)
         valueFont = uiFont(offset - 1, QFont::DemiBold);
-    const QFontMetrics large(valueFont);
-    const int baseline = inner.bottom() - large.descent() + 1;
+    const int baseline = inner.bottom() - QFontMetrics(valueFont).descent() + 1;
 
     painter.setFont(font());
     painter.setPen(theme().textMuted);
-    const int nameWidth = inner.width() - differenceWidth;
+    const int nameWidth = inner.width() - (m_difference.isEmpty() ? 0 : difference + Theme::kGap);
     painter.drawText(inner.left(), inner.top() + small.ascent(),
-        small.elidedText(
-            small.horizontalAdvance(m_name) <= nameWidth ? m_name : m_shortName, Qt::ElideRight, nameWidth));
+        m_widths.name.of(m_name, font()) <= nameWidth ? m_name
+                                                      : m_widths.shortName.elided(m_shortName, font(), nameWidth));
 
     if (m_stale)
         painter.setOpacity(kStaleOpacity);
     painter.setPen(inkColor(m_differenceInk));
-    painter.drawText(
-        inner.right() + 1 - small.horizontalAdvance(m_difference), inner.top() + small.ascent(), m_difference);
+    painter.drawText(inner.right() + 1 - difference, inner.top() + small.ascent(), m_difference);
     painter.setFont(valueFont);
     painter.setPen(inkColor(m_ink));
-    painter.drawText(inner.left(), baseline, large.elidedText(m_value, Qt::ElideRight, inner.width()));
-    const QString against = againstText();
-    const int room = inner.width() - large.horizontalAdvance(m_value) - Theme::kGap;
-    if (small.horizontalAdvance(against) > room)
+    painter.drawText(inner.left(), baseline, m_widths.value.elided(m_value, valueFont, inner.width()));
+    const QString text = againstText();
+    const int against = m_widths.against.of(text, font());
+    if (text.isEmpty() || against > inner.width() - m_widths.value.of(m_value, valueFont) - Theme::kGap)
         return;
     painter.setFont(font());
     painter.setPen(theme().textFaint);
-    painter.drawText(inner.right() + 1 - small.horizontalAdvance(against), baseline, against);
+    painter.drawText(inner.right() + 1 - against, baseline, text);
 }
 
 } // namespace trainyard

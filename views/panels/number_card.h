@@ -4,6 +4,7 @@
 // The difference stands beside the name, where it has room whatever the value is and never moves. GUI thread.
 
 #include "views/parts/text_line.h"
+#include "views/theme/text_width.h"
 
 #include <QAbstractButton>
 
@@ -46,6 +47,10 @@ private:
     bool m_stale = false, m_isNamed = false;
     /// reached by the keyboard
     bool m_showsFocus = false;
+    struct Widths {
+        TextWidth name, shortName, difference, value, against;
+    };
+    Widths m_widths;
 };
 
 } // namespace trainyard

@@ -38,7 +38,7 @@ void PartButton::setDimmed(bool isDimmed)
 
 QSize PartButton::sizeHint() const
 {
-    return { 2 * kPad + kSwatch + kBeside + fontMetrics().horizontalAdvance(text()), fontMetrics().height() + 2 };
+    return { 2 * kPad + kSwatch + kBeside + m_width.of(text(), font()), fontMetrics().height() + 2 };
 }
 
 void PartButton::paintEvent(QPaintEvent *)

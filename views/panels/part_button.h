@@ -4,6 +4,7 @@
 // another one ends that; checked while it does. GUI thread.
 
 #include "core/evaluation/evaluate/metrics/breakdown_entries.h"
+#include "views/theme/text_width.h"
 
 #include <QAbstractButton>
 
@@ -28,6 +29,7 @@ private:
     bool m_isDimmed = false;
     /// only where the keyboard brought it
     bool m_showsFocus = false;
+    TextWidth m_width;
 };
 
 } // namespace trainyard

@@ -60,7 +60,7 @@ StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const 
     layout->addWidget(m_effect, kEffectShare);
     setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9);
     for (int i = 0; i < layout->count(); ++i)
-        if (QWidget *w = layout->itemAt(i)->widget())
+        if (QWidget *w = layout->itemAt(i)->widget(); w && w != m_effect)
             w->setSizePolicy(QSizePolicy::Ignored, w->sizePolicy().verticalPolicy());
     wire();
 }

@@ -46,6 +46,7 @@ void TextLine::setText(const QString &text)
     if (text == m_text)
         return;
     m_text = text;
+    m_heights.fill({});
     setAccessibleName(text);
     updateGeometry();
     update();
@@ -66,7 +67,7 @@ void TextLine::setLead(int characters)
 QString TextLine::shown(int width) const
 {
     const QFontMetrics metrics = fontMetrics();
-    if (metrics.horizontalAdvance(m_text) <= width)
+    if (m_width.of(m_text, font()) <= width)
         return m_text;
     const QString &text = m_short.isEmpty() ? m_text : m_short;
     const QString rest = text.sliced(std::min<qsizetype>(m_lead, text.size()));
@@ -105,7 +106,7 @@ void TextLine::setDimmed(bool dimmed)
 
 QSize TextLine::sizeHint() const
 {
-    return { fontMetrics().horizontalAdvance(m_text) + 1, fontMetrics().height() };
+    return { m_width.of(m_text, font()) + 1, fontMetrics().height() };
 }
 
 QSize TextLine::minimumSizeHint() const
@@ -115,7 +116,12 @@ QSize TextLine::minimumSizeHint() const
 
 int TextLine::heightForWidth(int width) const
 {
-    return fontMetrics().boundingRect(QRect(0, 0, width, 10000), Qt::TextWordWrap, m_text).height();
+    const auto known = std::ranges::find(m_heights, width, &std::pair<int, int>::first);
+    if (known != m_heights.end() && known->second > 0)
+        return known->second;
+    const int height = fontMetrics().boundingRect(QRect(0, 0, width, 10000), Qt::TextWordWrap, m_text).height();
+    m_heights[m_nextHeight++ % m_heights.size()] = { width, height };
+    return height;
 }
 
 void TextLine::paintEvent(QPaintEvent *)
@@ -132,8 +138,10 @@ void TextLine::paintEvent(QPaintEvent *)
 
 void TextLine::changeEvent(QEvent *event)
 {
-    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange)
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) {
+        m_heights.fill({});
         updateGeometry();
+    }
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::EnabledChange)
         update();
     QWidget::changeEvent(event);

@@ -3,7 +3,12 @@
 // Text in one of the theme's inks: a label that repaints itself in the right colour when the theme changes, whatever
 // style sheet the application has. One line, elided, or wrapped. GUI thread.
 
+#include "views/theme/text_width.h"
+
 #include <QWidget>
+
+#include <array>
+#include <utility>
 
 namespace trainyard {
 
@@ -48,6 +53,10 @@ private:
     Ink m_ink;
     Qt::Alignment m_alignment = Qt::AlignLeft | Qt::AlignVCenter;
     bool m_wrapped = false, m_dimmed = false;
+    TextWidth m_width;
+    /// heights of some widths, which a layout asks for in turn; emptied with text and font
+    mutable std::array<std::pair<int, int>, 4> m_heights {};
+    mutable std::size_t m_nextHeight = 0;
 };
 
 /// Several lines where one is too short.

@@ -47,6 +47,8 @@ namespace trainyard {
 namespace {
 
 constexpr int kRightLeast = 350, kRightMost = 620;
+constexpr double kRightShare = 0.32, kRightMostShare = 0.42; // of the window
+constexpr double kUsualDpi = 96;
 constexpr int kChartsWanted = 146; // pixels, for three labels on a y axis below the tabs
 
 } // namespace
@@ -338,7 +340,9 @@ void Workbench::showBaselines()
 void Workbench::resetLayout()
 {
     curves->setEnlarged(false);
-    const int right = std::clamp(int(width() * 0.32), kRightLeast, kRightMost);
+    const double letters = std::max(1.0, logicalDpiX() / kUsualDpi); // larger ones need wider panels
+    const int right = std::clamp(
+        int(width() * std::min(kRightShare * letters, kRightMostShare)), kRightLeast, int(kRightMost * letters));
     m_columns->setSizes({ width() - right, right });
     const int height = m_columns->height();
     const int charts = std::max(height * 22 / 100, std::min(kChartsWanted, height * 26 / 100));

@@ -260,6 +260,7 @@ private slots:
             rights.insert(line->mapTo(p.get(), line->rect().topRight()).x());
             const QFontMetrics metrics(line->font());
             const EffectWidths widths = effectWidths(metrics);
+            QVERIFY2(line->width() >= widths.all(), qPrintable(QString::number(line->width())));
             QVERIFY2(metrics.horizontalAdvance(line->effect().columns.time) <= widths.time, group);
             QVERIFY2(metrics.horizontalAdvance(line->effect().columns.memory) <= widths.memory, group);
             QVERIFY2(p->row(group)->list()->width() >= metrics.horizontalAdvance(QStringLiteral("mmmm")), group);
