@@ -101,6 +101,7 @@ void ChartCanvas::changeEvent(QEvent *event)
 {
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
         m_gutterWidth = -1;
+        m_painter.forgetLabels();
         measureAnew();
     }
     QWidget::changeEvent(event);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace trainyard {
 
@@ -22,9 +23,14 @@ constexpr int kFoldMark = 12; // width of the triangle before a datacenter's nam
 constexpr int kColumnGap = 8; // between a datacenter's name and the labels
 constexpr int kMarks = 13; // right of the labels: the turn in its cell, the stage's colour
 constexpr int kTick = 3; // width of the stage's colour
-constexpr int kLine = 11; // pixels between labels that do not touch
-constexpr int kHalfLine = 7;
+constexpr int kLeastLine = 11; // pixels between labels that do not touch
 constexpr int kLeastNamedLane = 5; // pixels of a measured lane that is named
+
+/// Pixels between labels that do not touch.
+int lineStep()
+{
+    return std::max(kLeastLine, QFontMetrics(rowFont()).height() * 5 / 6);
+}
 
 /// Width of the labels beside the names.
 int labelWidth()
@@ -123,17 +129,28 @@ int gutterWidth(int chartWidth)
 /// Stages at an even step first, then what fits between them.
 void ChartPainter::arrangeLabels(const TimelineState &state)
 {
-    m_gutter = {};
-    m_stages = state.evaluation ? stagesOf(*state.evaluation) : 1;
+    const int stages = state.evaluation ? stagesOf(*state.evaluation) : 1;
     const auto &rows = state.layout.rows;
+    std::vector<int> turns;
+    for (const TrackRow &row : rows)
+        turns.push_back(turnOf(state, row));
+    const bool isTold = state.measured || !state.jobs.isEmpty(); // labels that are not in the layout
+    TrackLayout laid = withoutTracks(state.layout);
+    if (!isTold && !m_gutter.isNull() && stages == m_stages && turns == m_turns && laid == m_laid)
+        return;
+    m_gutter = {};
+    m_stages = stages;
+    m_turns = std::move(turns);
+    m_laid = std::move(laid);
     m_isLabelled.assign(rows.size(), false);
     const auto middle = [&](std::size_t r) {
         const int own = rows[r].measuredHeight > 0 ? rows[r].barTop + rows[r].barHeight / 2 : rows[r].pitch / 2;
         return rows[r].y + own + (rows[r].isPinned ? -1'000'000 : 0);
     };
+    const int line = lineStep();
     std::vector<int> taken;
     const auto place = [&](std::size_t r) {
-        if (std::ranges::any_of(taken, [&](int other) { return std::abs(other - middle(r)) < kLine; }))
+        if (std::ranges::any_of(taken, [&](int other) { return std::abs(other - middle(r)) < line; }))
             return;
         taken.push_back(middle(r));
         m_isLabelled[r] = true;
@@ -145,7 +162,7 @@ void ChartPainter::arrangeLabels(const TimelineState &state)
         const bool isNext = r > 0 && rows[r - 1].kind == rows[r].kind
             && rows[r - 1].pipelineClass == rows[r].pipelineClass && rows[r - 1].datacenter == rows[r].datacenter;
         inRun = isNext ? inRun + 1 : 0;
-        if (inRun % std::max(1, (kLine + rows[r].pitch - 1) / std::max(1, rows[r].pitch)) == 0)
+        if (inRun % std::max(1, (line + rows[r].pitch - 1) / std::max(1, rows[r].pitch)) == 0)
             place(r);
     }
     for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -158,7 +175,7 @@ void ChartPainter::arrangeLabels(const TimelineState &state)
             continue;
         const int own =
             rows[r].y + rows[r].measuredTop + rows[r].measuredHeight / 2 + (rows[r].isPinned ? -1'000'000 : 0);
-        m_isRunLabelled[r] = std::ranges::none_of(taken, [&](int other) { return std::abs(other - own) < kLine - 1; });
+        m_isRunLabelled[r] = std::ranges::none_of(taken, [&](int other) { return std::abs(other - own) < line - 1; });
     }
 }
 
@@ -186,9 +203,9 @@ void ChartPainter::paint(QImage &image, const TimelineState &state, const ChartG
     m_lanes.paint(image, state, geometry.tracks);
     painter.begin(&image);
     painter.setRenderHint(QPainter::Antialiasing);
-    paintRuler(painter, state, geometry);
     refreshGutter(state, geometry, image.devicePixelRatio());
     painter.drawImage(QPointF(0, 0), m_gutter);
+    paintRuler(painter, state, geometry); // the first label reaches over the names, as that of the charts below does
     if (state.layout.pinnedHeight > 0) {
         const int y = geometry.tracks.top() + state.layout.pinnedHeight - 4;
         painter.fillRect(QRect(Theme::kPad, y, geometry.tracks.right() + 1 - Theme::kPad, 1), theme().border);
@@ -200,8 +217,8 @@ void ChartPainter::paintVectors(QPainter &painter, const TimelineState &state, c
 {
     paintGrid(painter, state, geometry);
     LaneVectors().paint(painter, state, geometry.tracks);
-    paintRuler(painter, state, geometry);
     paintGutter(painter, state, geometry);
+    paintRuler(painter, state, geometry);
 }
 
 void ChartPainter::paintGrid(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
@@ -262,8 +279,9 @@ void ChartPainter::paintGroupNames(QPainter &painter, const TimelineState &state
         painter.drawText(QPointF(nameLeft(), std::round(middle + metrics.capHeight() / 2.0)),
             metrics.elidedText(text, Qt::ElideRight, room));
     };
+    const int line = lineStep(), half = line * 2 / 3;
     std::vector<double> names; // where they stand, and nothing else may
-    for (const DatacenterGroup &group : state.layout.groups) {
+    for (const RowGroup &group : state.layout.groups) {
         const int top = scrollTop + group.y - state.scroll;
         // On the line of its first row; it stays in sight as long as any of its rows is.
         const int y = std::min(std::max(top, scrollTop), top + std::max(0, group.height - group.nameHeight));
@@ -272,19 +290,24 @@ void ChartPainter::paintGroupNames(QPainter &painter, const TimelineState &state
         const bool isShared =
             first != state.layout.rows.end() && !first->detail.isEmpty(); // the detail has the lower half of a tall row
         const double middle =
-            std::max(y + group.nameHeight / 2.0 - (isShared ? kHalfLine : 0), geometry.gutter.top() + kLine / 2.0);
+            std::max(y + group.nameHeight / 2.0 - (isShared ? half : 0), geometry.gutter.top() + line / 2.0);
         painter.fillPath(foldMark(QPointF(Theme::kPad + 3.5, middle), group.isFolded), theme().textFaint);
         write(groupFont(), theme().text, group.name, middle, right - labelWidth() - nameLeft());
         names.push_back(middle);
     }
+    for (const RowGroup &others : state.layout.others) {
+        const double middle = scrollTop + others.y - state.scroll + others.nameHeight / 2.0;
+        if (std::ranges::none_of(names, [&](double name) { return std::abs(name - middle) < line; }))
+            painter.fillPath(foldMark(QPointF(Theme::kPad + 3.5, middle), others.isFolded), theme().textFaint);
+    }
     for (const TrackRow &row : state.layout.rows) {
         if (row.isPinned || row.detail.isEmpty())
             continue;
-        const bool isFirst = std::ranges::any_of(state.layout.groups,
-            [&](const DatacenterGroup &g) { return g.datacenter == row.datacenter && g.y == row.y; });
+        const bool isFirst = std::ranges::any_of(
+            state.layout.groups, [&](const RowGroup &g) { return g.datacenter == row.datacenter && g.y == row.y; });
         const double middle = geometry.gutter.top() + rowTop(state.layout, row, state.scroll) + row.barTop
-            + row.barHeight / 2.0 + (isFirst ? kHalfLine : 0);
-        if (std::ranges::none_of(names, [&](double name) { return std::abs(name - middle) < kLine; }))
+            + row.barHeight / 2.0 + (isFirst ? half : 0);
+        if (std::ranges::none_of(names, [&](double name) { return std::abs(name - middle) < line; }))
             write(smallFont(), theme().textFaint, row.detail, middle,
                 right - QFontMetrics(rowFont()).horizontalAdvance(row.label) - nameLeft());
     }
@@ -301,12 +324,12 @@ void ChartPainter::paintRowLabel(
     const double own = thin && row.measuredHeight == 0 ? top + row.pitch / 2.0 : top + row.barTop + row.barHeight / 2.0;
     // A short first row must not lose the upper half of its label.
     const int edge = geometry.gutter.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
-    const double middle = top >= edge ? std::max(own, edge + kLine / 2.0) : own;
+    const double middle = top >= edge ? std::max(own, edge + lineStep() / 2.0) : own;
     if (row.kind == TrackRow::Kind::Stage && state.jobs.isEmpty()) // the colour that its GPUs have on the map
         painter.fillRect(QRect(geometry.gutter.width() - kTick - 1, top + row.barTop, kTick,
                              std::max(row.barHeight, row.measuredTop + row.measuredHeight - row.barTop)),
             theme().stage(row.stage, m_stages));
-    if (const int turn = turnOf(state, row); turn >= 0) // the shade of its transfers
+    if (const int turn = m_turns[std::size_t(&row - state.layout.rows.data())]; turn >= 0) // the shade of its transfers
         painter.fillRect(QRectF(right + 3, middle - 3, 4, 6), turnShade(theme().work(WorkKind::WanTransfer), turn));
     if (!m_isLabelled[std::size_t(&row - state.layout.rows.data())])
         return;
@@ -315,7 +338,7 @@ void ChartPainter::paintRowLabel(
     const bool isGpu = row.kind == TrackRow::Kind::Stage && !state.jobs.isEmpty();
     int room = right - (row.isPinned || thin ? Theme::kPad : right - labelWidth());
     if (isGpu && !row.isPinned) // beside the name of its datacenter, which stays in sight
-        for (const DatacenterGroup &group : state.layout.groups)
+        for (const RowGroup &group : state.layout.groups)
             if (group.datacenter == row.datacenter)
                 room = std::max(
                     room, right - kColumnGap - nameLeft() - QFontMetrics(groupFont()).horizontalAdvance(group.name));

@@ -11,6 +11,8 @@ class ChartPainter {
 public:
     /// Chooses the rows that have room for their label; call it when the layout or the fonts changed.
     void arrangeLabels(const TimelineState &state);
+    /// Colours or fonts are others.
+    void forgetLabels() { m_gutter = {}; }
     void paint(QImage &image, const TimelineState &state, const ChartGeometry &geometry);
     /// The same as rectangles and texts, for SVG and PDF.
     void paintVectors(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
@@ -33,8 +35,12 @@ private:
     std::vector<bool> m_isLabelled, m_isRunLabelled;
     /// of the ramp
     int m_stages = 1;
-    /// text is dear: kept until layout, scroll or size change
+    /// text is dear: kept until what it says, scroll or size change
     QImage m_gutter;
+    /// of the gutter; its rows without their tracks
+    TrackLayout m_laid;
+    /// of each row in its cell
+    std::vector<int> m_turns;
     int m_gutterScroll = -1;
 };
 

@@ -50,9 +50,9 @@ KindButton::KindButton(WorkKind kind, QWidget *parent)
 
 QSize KindButton::sizeHint() const
 {
-    const QFontMetrics metrics(rowFont());
-    return { 2 * kLegendPad + kLegendSwatch + 5 + metrics.horizontalAdvance(text()),
-        std::max(metrics.height(), kLegendSwatch) + 4 };
+    const QFont font = rowFont();
+    return { 2 * kLegendPad + kLegendSwatch + 5 + m_width.of(text(), font),
+        std::max(QFontMetrics(font).height(), kLegendSwatch) + 4 };
 }
 
 void KindButton::paintEvent(QPaintEvent *)

@@ -3,6 +3,7 @@
 // The switch of one kind of work in the timeline's legend: its swatch, in colour and pattern, and its name. GUI thread.
 
 #include "core/engine/timeline/timeline.h"
+#include "views/theme/text_width.h"
 #include "views/timeline/fill_pattern.h"
 
 #include <QAbstractButton>
@@ -30,6 +31,7 @@ private:
     WorkKind m_kind;
     /// only where the keyboard brought it
     bool m_showsFocus = false;
+    TextWidth m_width;
 };
 
 /// A square of a legend: filled, with a pattern in ink.

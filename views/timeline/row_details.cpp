@@ -7,8 +7,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kDetailLine = 13; // a detail below a name
-
 /// Whether more stages of the row's class follow on it in its datacenter.
 bool hasStageBelow(const TrackLayout &layout, std::size_t row)
 {
@@ -25,7 +23,7 @@ bool hasStageBelow(const TrackLayout &layout, std::size_t row)
 
 } // namespace
 
-void sayDetailsOnce(TrackLayout &layout)
+void sayDetailsOnce(TrackLayout &layout, int line)
 {
     int group = -1, lastClass = -1;
     QString pending;
@@ -41,9 +39,9 @@ void sayDetailsOnce(TrackLayout &layout)
             continue;
         if (isStage && std::exchange(lastClass, row.pipelineClass) != row.pipelineClass)
             pending = row.detail;
-        const DatacenterGroup &of = layout.groups[std::size_t(group)];
-        const bool isTall = row.y == of.y && row.barHeight >= 2 * kDetailLine; // has room for both
-        const bool isClear = isTall || row.y + row.barHeight / 2 >= of.y + of.nameHeight / 2 + kDetailLine;
+        const RowGroup &of = layout.groups[std::size_t(group)];
+        const bool isTall = row.y == of.y && row.barHeight >= 2 * line; // has room for both
+        const bool isClear = isTall || row.y + row.barHeight / 2 >= of.y + of.nameHeight / 2 + line;
         row.detail = isClear ? std::exchange(pending, QString()) : QString();
     }
 }

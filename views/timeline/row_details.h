@@ -8,6 +8,7 @@ namespace trainyard {
 
 /// What a run of a class's stages has in common is said once: beside the datacenter's name, on the first row that is
 /// clear of it. Where no other stage is left to say it, a row of what the stage exchanges does.
-void sayDetailsOnce(TrackLayout &layout);
+/// `line`: pixels from a name to a detail below it.
+void sayDetailsOnce(TrackLayout &layout, int line);
 
 } // namespace trainyard

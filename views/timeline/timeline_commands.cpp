@@ -9,10 +9,7 @@
 #include "views/timeline/span_card.h"
 #include "views/timeline/timeline_view.h"
 
-#include <QDataStream>
-#include <QIODevice>
 #include <QKeyEvent>
-#include <QSet>
 
 #include <algorithm>
 #include <cmath>
@@ -187,49 +184,6 @@ void TimelineView::toggleCriticalPath()
     repaintChart();
 }
 
-void TimelineView::togglePin()
-{
-    int row = m_pointedRow;
-    if (row < 0 && m_state.selected != kNoSpan)
-        row = m_state.layout.rowOfTrack[m_state.timeline()->trackOf[m_state.selected]];
-    if (row < 0)
-        return;
-    togglePinOf(m_state.layout.rows[std::size_t(row)].key);
-}
-
-void TimelineView::togglePinOf(const QString &key)
-{
-    if (!m_options.pinned.remove(key))
-        m_options.pinned.insert(key);
-    relayout();
-}
-
-QByteArray TimelineView::rowsState() const
-{
-    QByteArray state;
-    QDataStream out(&state, QIODevice::WriteOnly);
-    out << m_options.pinned << m_options.folded;
-    return state;
-}
-
-void TimelineView::restoreRows(const QByteArray &state)
-{
-    QSet<QString> pinned, folded;
-    QDataStream in(state);
-    in >> pinned >> folded;
-    if (state.isEmpty() || in.status() != QDataStream::Ok)
-        return;
-    m_options.pinned = std::move(pinned);
-    m_options.folded = std::move(folded);
-    relayout();
-}
-
-void TimelineView::toggleStreams()
-{
-    m_options.unfoldStreams = !m_options.unfoldStreams;
-    relayout();
-}
-
 void TimelineView::toggleInside()
 {
     m_state.showsInside = !m_state.showsInside;
@@ -376,6 +330,8 @@ void TimelineView::keyPressEvent(QKeyEvent *event)
         return toggleCriticalPath();
     case Qt::Key_U:
         return toggleStreams();
+    case Qt::Key_G:
+        return toggleOthers();
     case Qt::Key_I:
         return toggleInside();
     case Qt::Key_R:

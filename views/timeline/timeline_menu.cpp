@@ -107,6 +107,9 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
     check(tr("Critical path"), &TimelineView::toggleCriticalPath, m_state.showsCriticalPath);
     check(m_state.jobs.isEmpty() ? tr("Streams below their stage") : tr("Transfers below their GPU"),
         &TimelineView::toggleStreams, m_options.unfoldStreams);
+    if (!m_state.layout.others.empty())
+        check(tr("Fold pipelines that differ"), &TimelineView::toggleOthers,
+            std::ranges::all_of(m_state.layout.others, &RowGroup::isFolded));
     check(tr("Communication inside operations"), &TimelineView::toggleInside, m_state.showsInside);
     if (m_state.overlay)
         check(tr("Measured rows"), &TimelineView::toggleMeasured, m_state.showsMeasured);

@@ -102,18 +102,8 @@ void TimelineView::click(QPoint point)
 {
     const ChartGeometry geometry = m_canvas->geometry();
     if (geometry.gutter.contains(point)) {
-        const int content = point.y() - geometry.tracks.top() - m_state.layout.pinnedHeight + m_state.scroll;
-        for (const DatacenterGroup &group : m_state.layout.groups) {
-            const bool hit = group.isFolded
-                ? content >= group.y && content < group.y + group.height
-                : content >= group.y && content < group.y + 18 && point.x() < geometry.gutter.width() / 2;
-            if (!hit)
-                continue;
-            if (!m_options.folded.remove(group.key))
-                m_options.folded.insert(group.key);
-            relayout();
+        if (foldAt(point))
             return;
-        }
         const int row = rowAt(m_state.layout, point.y() - geometry.tracks.top(), m_state.scroll);
         if (row >= 0 && !m_state.layout.rows[std::size_t(row)].tracks.empty())
             emit stageClicked(m_state.timeline()->tracks[m_state.layout.rows[std::size_t(row)].tracks.front()].stage);

@@ -213,6 +213,7 @@ void TimelineView::relayout()
 {
     m_pointedRow = -1;
     m_options.availableHeight = m_canvas->height() - kRulerHeight - 2;
+    m_options.line = std::max(TrackLayoutOptions().line, QFontMetrics(smallFont()).height());
     TrackLayout rows = m_state.isEmpty() ? TrackLayout {} : layOutTracks(*m_state.evaluation, m_options);
     if (rows == m_state.layout) { // most steps of a drag: the labels stand as they are
         m_canvas->invalidate();

@@ -100,6 +100,9 @@ public slots:
     /// Pins the row under the mouse, else that of the selected span, to the top; or takes it down again.
     void togglePin();
     void toggleStreams();
+    /// Folds the pipelines of each datacenter that differ from its first into one row; unfolds them where any is
+    /// folded.
+    void toggleOthers();
     /// What operations exchange inside, along their feet.
     void toggleInside();
     /// The rows of the run that lies under the plan.
@@ -161,6 +164,8 @@ private:
     void panBy(double share);
     void pointAt(QPoint point);
     void click(QPoint point);
+    /// Folds or unfolds what has its mark there. False: nothing has.
+    bool foldAt(QPoint point);
     void dragArea(QPoint from, QPoint to);
     void finishArea();
     void placeAreaTable();

@@ -6,6 +6,7 @@
 #include "models/job_spans.h"
 #include "models/text/format.h"
 #include "views/timeline/layer_text.h"
+#include "views/timeline/other_pipelines.h"
 #include "views/timeline/row_details.h"
 #include "views/timeline/row_heights.h"
 #include "views/timeline/state_text.h"
@@ -249,8 +250,9 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
         }
         rows.push_back(makeRow(evaluation, index, datacenter));
     }
+    foldOthers(rows, evaluation, options);
     for (TrackRow &row : rows) {
-        if (row.kind == TrackRow::Kind::Summary)
+        if (row.kind == TrackRow::Kind::Summary && !row.isOther)
             row.label = stagesText(evaluation, row.tracks);
         if (options.measured)
             row.measured = measuredOf(evaluation, row, *options.measured);
@@ -321,11 +323,22 @@ TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions 
             layout.groups.back().height = y - layout.groups.back().y;
     }
     layout.contentHeight = y;
-    sayDetailsOnce(layout);
+    layout.others = othersOf(layout);
+    sayDetailsOnce(layout, options.line);
     layout.rowOfTrack.assign(evaluation.timeline.tracks.size(), -1);
     for (int r = layout.pinnedCount; r < int(layout.rows.size()); ++r) {
         for (const std::uint32_t track : layout.rows[std::size_t(r)].tracks)
             layout.rowOfTrack[track] = r;
+    }
+    return layout;
+}
+
+TrackLayout withoutTracks(TrackLayout layout)
+{
+    layout.rowOfTrack.clear();
+    for (TrackRow &row : layout.rows) {
+        row.tracks.clear();
+        row.measured.clear();
     }
     return layout;
 }

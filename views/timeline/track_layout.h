@@ -16,7 +16,7 @@
 namespace trainyard {
 
 struct TrackRow {
-    /// Summary: a folded datacenter
+    /// Summary: a folded datacenter, or the folded pipelines that differ from the first of it
     enum class Kind : std::uint8_t { Stage, Channel, Stream, Summary };
     Kind kind = Kind::Stage;
     int datacenter = 0;
@@ -30,6 +30,8 @@ struct TrackRow {
     QString label, detail;
     QString key;
     bool isPinned = false;
+    /// of pipelines that differ from the first of their datacenter
+    bool isOther = false;
     /// a channel that several pipelines use one after the other
     bool hasTurns = false;
     /// from the top of the content; pinned rows have their own, from the top of the plot
@@ -45,7 +47,8 @@ struct TrackRow {
     bool operator==(const TrackRow &) const = default;
 };
 
-struct DatacenterGroup {
+/// Rows that fold into one: those of a datacenter, or in one those of the pipelines that differ from its first.
+struct RowGroup {
     int datacenter = 0;
     QString name;
     /// for folding
@@ -54,12 +57,14 @@ struct DatacenterGroup {
     int y = 0, height = 0;
     /// of its first row's bar
     int nameHeight = 0;
-    bool operator==(const DatacenterGroup &) const = default;
+    bool operator==(const RowGroup &) const = default;
 };
 
 struct TrackLayoutOptions {
-    /// keys of datacenter groups
+    /// keys of groups
     QSet<QString> folded;
+    /// of those that would be folded because they are many
+    QSet<QString> unfolded;
     /// keys of rows
     QSet<QString> pinned;
     bool unfoldStreams = false;
@@ -67,6 +72,8 @@ struct TrackLayoutOptions {
     bool showGhost = false;
     /// room for what was measured under the bars that it answers to; null: none
     MeasuredLanesPtr measured;
+    /// pixels from a name to what stands below it
+    int line = 13;
     /// rows grow and shrink to fill it, within legible bounds
     int availableHeight = 300;
 };
@@ -74,7 +81,9 @@ struct TrackLayoutOptions {
 struct TrackLayout {
     /// pinned ones first
     std::vector<TrackRow> rows;
-    std::vector<DatacenterGroup> groups;
+    std::vector<RowGroup> groups;
+    /// in their order, of datacenters with pipelines that differ
+    std::vector<RowGroup> others;
     /// the scrolling row of each track, -1 where it is folded away
     std::vector<int> rowOfTrack;
     int pinnedCount = 0;
@@ -84,6 +93,8 @@ struct TrackLayout {
 
 [[nodiscard]] TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions &options);
 
+/// The layout without what lies on its rows: what their labels depend on.
+[[nodiscard]] TrackLayout withoutTracks(TrackLayout layout);
 /// Top of a row in the plot, `scroll` pixels down; pinned rows stay.
 [[nodiscard]] int rowTop(const TrackLayout &layout, const TrackRow &row, int scroll);
 /// Row under a plot coordinate, or -1.

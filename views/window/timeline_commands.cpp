@@ -48,6 +48,7 @@ void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
         { "timeline.find", "&Search the spans", { QKeySequence::Find, Qt::Key_Slash }, &TimelineView::openSearch },
         { "timeline.criticalPath", "&Critical path", { Qt::Key_C }, &TimelineView::toggleCriticalPath },
         { "timeline.streams", "Show s&treams below their stage", { Qt::Key_U }, &TimelineView::toggleStreams },
+        { "timeline.others", "&Fold pipelines that differ", { Qt::Key_G }, &TimelineView::toggleOthers },
         { "timeline.pin", "&Pin the row", { Qt::Key_P }, &TimelineView::togglePin },
         { "timeline.mark", "Set a &mark", { Qt::Key_M }, &TimelineView::addMark },
         { "timeline.next", "&Next on the track", { Qt::Key_Period }, &TimelineView::nextSpan },

@@ -110,7 +110,7 @@ private slots:
         for (std::size_t d = 0; d < state().layout.groups.size(); ++d)
             QTest::mouseClick(
                 m_view->canvas(), Qt::LeftButton, {}, QPoint(30, kRulerHeight + state().layout.groups[d].y + 6));
-        QVERIFY(std::ranges::all_of(state().layout.groups, &DatacenterGroup::isFolded));
+        QVERIFY(std::ranges::all_of(state().layout.groups, &RowGroup::isFolded));
         dragOverAll();
         const auto rows = copied();
         QVERIFY(!rows.contains(QStringLiteral("WAN transfer"))); // no channel is drawn
