@@ -27,8 +27,6 @@ public:
             return;
         if (auto slow = slowGpusProblem(m_evaluation, *m_workload, m_search))
             m_evaluation.problems.push_back(std::move(*slow));
-        if (auto sizes = ownMicroBatchesProblem(m_evaluation, *m_workload, m_search))
-            m_evaluation.problems.push_back(std::move(*sizes));
         if (auto vain = vainOffloadProblem(m_evaluation, m_search))
             m_evaluation.problems.push_back(std::move(*vain));
     }

@@ -44,10 +44,6 @@ struct TimedFix {
 /// Where an iteration is shorter without some of the slower GPUs: by how much, and the plan without them.
 [[nodiscard]] std::optional<Problem> slowGpusProblem(
     const Evaluation &evaluation, const Workload &workload, FixSearch &search);
-/// Where shares follow speed and all GPUs have micro-batches of the plan's size: sizes of their own that are faster,
-/// and by how much. Pools that hold whole replicas are tried with half, twice and four times the size, then together.
-[[nodiscard]] std::optional<Problem> ownMicroBatchesProblem(
-    const Evaluation &evaluation, const Workload &workload, FixSearch &search);
 /// Where shares are dealt and an iteration is shorter without activation offload: both times, and what the fullest GPU
 /// holds with it and without.
 [[nodiscard]] std::optional<Problem> vainOffloadProblem(const Evaluation &evaluation, FixSearch &search);

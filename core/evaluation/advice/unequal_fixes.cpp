@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What would be faster on unequal GPUs: work by speed, micro-batches of their own, without the slow ones, or with
-// activations where they are. Every plan is evaluated.
+// What would be faster on unequal GPUs: work by speed, without the slow ones, or with activations where they are. Every
+// plan is evaluated.
 #include "core/base/number_text.h"
 #include "core/evaluation/advice/fixes_internal.h"
 #include "core/evaluation/evaluate/problems/fix_of.h"
@@ -11,7 +11,6 @@
 #include "core/iteration/placement/stage_source.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 namespace trainyard {
@@ -95,109 +94,6 @@ std::optional<Problem> slowGpusProblem(const Evaluation &evaluation, const Workl
         without + " an iteration takes " + secondsText(best.seconds) + " instead of "
             + secondsText(*evaluation.metrics.iterationTime),
         "cluster", { std::move(best.fix) }, FixSearchKind::None };
-}
-
-namespace {
-
-using PoolAt = std::pair<int, int>; // datacenter, pool
-constexpr std::size_t kMostSizes = 12; // tried alone
-constexpr double kNeverSoon = std::numeric_limits<double>::infinity();
-
-/// Pools whose GPUs hold whole replicas; empty where a replica lies on several, which a pin cannot be about.
-std::vector<PoolAt> poolsOfReplicas(const Evaluation &evaluation)
-{
-    std::set<PoolAt> pools;
-    for (const PipelineClass &c : evaluation.layout.classes) {
-        const StageLocation &at = c.locations.front();
-        for (const StageLocation &other : c.locations)
-            if (other.datacenter != at.datacenter || other.pool != at.pool)
-                return {};
-        pools.insert({ at.datacenter, at.pool });
-    }
-    return { pools.begin(), pools.end() };
-}
-
-/// With micro-batches of that size on the GPUs of a pool.
-void pinSize(Plan &plan, const PoolAt &at, int size)
-{
-    const Datacenter &datacenter = plan.cluster.datacenters[std::size_t(at.first)];
-    RankPin pin;
-    pin.datacenter = datacenter.id;
-    pin.pool = datacenter.pools[std::size_t(at.second)].id;
-    pin.microBatch = size;
-    plan.heterogeneity.assign.push_back(std::move(pin));
-}
-
-/// "2 on the A100 of Ohio".
-std::string sizeOn(const Workload &workload, const PoolAt &at, int size)
-{
-    return std::to_string(size) + " on the " + shortName(workload.gpu({ at.first, at.second })) + " of "
-        + workload.plan->cluster.datacenters[std::size_t(at.first)].label();
-}
-
-struct SizedPool {
-    PoolAt at;
-    int size = 1;
-};
-
-Fix withSizes(const Workload &workload, const std::vector<SizedPool> &sizes)
-{
-    std::string label = "Micro-batches of ";
-    for (const SizedPool &sized : sizes)
-        label += (&sized == &sizes.front() ? "" : ", ") + sizeOn(workload, sized.at, sized.size);
-    return fixOf(*workload.plan, std::move(label), [&](Plan &p) {
-        for (const SizedPool &sized : sizes)
-            pinSize(p, sized.at, sized.size);
-    });
-}
-
-} // namespace
-
-std::optional<Problem> ownMicroBatchesProblem(const Evaluation &evaluation, const Workload &workload, FixSearch &search)
-{
-    const Plan &plan = *evaluation.plan;
-    const Heterogeneity &h = plan.heterogeneity;
-    const std::vector<PoolAt> pools = poolsOfReplicas(evaluation);
-    if (h.isLayered() || h.compute != ComputeSharing::Balanced || !h.assign.empty() || pools.size() < 2
-        || !workload.source.hasLayers || !evaluation.feasible() || !evaluation.metrics.iterationTime)
-        return std::nullopt;
-    const int now = plan.workload.microBatch;
-    std::vector<SizedPool> sizes;
-    for (const int size : { 2 * now, 4 * now, now / 2 })
-        for (const PoolAt &at : pools)
-            if (size > 0 && size <= plan.workload.globalBatch && sizes.size() < kMostSizes)
-                sizes.push_back({ at, size });
-    // Each pool alone; then together what helped, of each pool its best.
-    double soonest = kNeverSoon;
-    std::optional<TimedFix> best;
-    std::vector<std::pair<double, SizedPool>> helped;
-    const auto consider = [&](std::vector<TimedFix> found) {
-        if (!found.empty() && found.front().seconds < soonest) {
-            soonest = found.front().seconds;
-            best = std::move(found.front());
-        }
-    };
-    for (const SizedPool &sized : sizes) {
-        std::vector<TimedFix> found = fasterFixes(evaluation, search, { withSizes(workload, { sized }) });
-        if (!found.empty())
-            helped.emplace_back(found.front().seconds, sized);
-        consider(std::move(found));
-    }
-    std::ranges::stable_sort(helped, {}, &std::pair<double, SizedPool>::first);
-    std::vector<SizedPool> together;
-    for (const auto &[seconds, sized] : helped)
-        if (std::ranges::find(together, sized.at, &SizedPool::at) == together.end())
-            together.push_back(sized);
-    if (together.size() > 1)
-        consider(fasterFixes(evaluation, search, { withSizes(workload, together) }));
-    if (!best)
-        return std::nullopt;
-    const std::string with = best->fix.label.substr(0, best->fix.label.rfind(':'));
-    return Problem { Severity::Note,
-        "All GPUs get micro-batches of " + std::to_string(now)
-            + ", since only accumulation layer by layer deals sizes. " + with + " would take "
-            + secondsText(best->seconds) + " instead of " + secondsText(*evaluation.metrics.iterationTime),
-        "heterogeneity.assign", { std::move(best->fix) }, FixSearchKind::None };
 }
 
 std::optional<Problem> vainOffloadProblem(const Evaluation &evaluation, FixSearch &search)

@@ -4,6 +4,7 @@
 #include "core/base/words.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace trainyard {
 
@@ -32,11 +33,12 @@ public:
 
     Expected<PlacementChoice> choose()
     {
+        m_times.assign(m_open.found.size(), kNever);
         for (const bool isFewer : { false, true }) {
             RoundBudget budget;
-            for (const PlacedLayout &placed : m_open.found)
-                if (placed.isFewer == isFewer)
-                    if (auto looked = lookAt(placed, budget); !looked)
+            for (const bool areVariants : { false, true })
+                for (const PlacedLayout *placed : inOrder(isFewer, areVariants))
+                    if (auto looked = lookAt(*placed, budget); !looked)
                         return std::unexpected(std::move(looked.error()));
         }
         if (auto cells = lookAtCells(); !cells)
@@ -51,6 +53,21 @@ private:
         const PlacedLayout *placed;
         Nanoseconds duration;
     };
+
+    static constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+
+    /// Variants by the time of what they are variants of: that may be too much for memory where they are not.
+    [[nodiscard]] std::vector<const PlacedLayout *> inOrder(bool isFewer, bool areVariants) const
+    {
+        std::vector<const PlacedLayout *> order;
+        for (const PlacedLayout &placed : m_open.found)
+            if (placed.isFewer == isFewer && (placed.variantOf >= 0) == areVariants)
+                order.push_back(&placed);
+        if (areVariants)
+            std::ranges::stable_sort(
+                order, {}, [this](const PlacedLayout *placed) { return m_times[std::size_t(placed->variantOf)]; });
+        return order;
+    }
 
     [[nodiscard]] bool canRun() const { return m_choice.best && m_choice.best->judged.feasibility.all(); }
     [[nodiscard]] bool mayBeFaster(double bound) const
@@ -91,6 +108,8 @@ private:
         ++budget.simulated;
         auto candidate = m_runLayout(layout, budget.tasks);
         if (candidate) {
+            if (placed)
+                m_times[std::size_t(placed - m_open.found.data())] = candidate->timeline.duration;
             if (placed && placed->withoutCells)
                 m_seen.push_back({ placed, candidate->timeline.duration });
             if (!m_choice.best || isBetterPlacement(*candidate, *m_choice.best))
@@ -116,6 +135,7 @@ private:
     Placements m_open;
     const RunLayout &m_runLayout;
     PlacementChoice m_choice;
+    std::vector<Nanoseconds> m_times; // of what was simulated, as listed
     std::vector<Seen> m_seen; // whose cells may have other sizes
     std::vector<double> m_leftOut; // bounds
 };

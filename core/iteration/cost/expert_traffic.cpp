@@ -58,7 +58,8 @@ Seconds expertsOnWan(const Workload &workload, const StageCosts &costs, int stag
     const ExpertPasses passes = passesOf(workload, stage);
     const double forward = choice.forwardDispatch.bytes(Way::Wan) + choice.forwardCombine.bytes(Way::Wan),
                  backward = choice.backwardDispatch.bytes(Way::Wan) + choice.backwardCombine.bytes(Way::Wan);
-    return rate.value > 0 ? Bytes { forward * passes.again + backward * passes.layers } / rate : Seconds {};
+    const double copies = workload.degrees.copies; // of which passesOf() is the mean
+    return rate.value > 0 ? Bytes { copies * (forward * passes.again + backward * passes.layers) } / rate : Seconds {};
 }
 
 } // namespace trainyard

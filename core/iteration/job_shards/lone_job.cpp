@@ -7,13 +7,13 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 namespace trainyard {
 
 namespace {
 
-constexpr int kBufferSteps = 32, kMostBufferSteps = 20; // as chooseCuts() tries them
 constexpr std::int64_t kUnitsTried = 400;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -37,31 +37,80 @@ JobSet clusterOf(const LonePlace &place, const JobSet &set)
     return alone;
 }
 
-/// So many even shards, for numbers that depend on the model alone: more memory only adds to those that fit.
-void addEvenCuts(std::vector<ModelCut> &cuts, const CutGroup &group, std::size_t kind, double memory)
+/// 1, 2 … 8, 9, 10 … 16, 18 … up to `most`.
+std::vector<int> thinned(int most)
 {
-    ShardModel &model = *group.model;
-    std::vector<double> weights;
-    for (int piece = 0; piece < model.pieces(); ++piece)
-        weights.push_back(model.bytes({ piece, piece + 1 }).parameters);
-    for (int shards = 1; shards <= model.pieces(); shards += std::max(1, shards / 8)) {
-        ModelCut cut;
-        cut.shards = evenPartition(weights, shards);
-        const bool fits = std::ranges::all_of(cut.shards, [&](Pieces of) {
-            const ShardBytes &bytes = model.bytes(of);
-            return std::max(bytes.forward, bytes.backward) <= memory;
-        });
-        const auto isSame = [&](const ModelCut &known) { return known.shards == cut.shards; };
-        if (!fits || std::ranges::any_of(cuts, isSame))
-            continue;
-        cut.kinds.assign(group.gpus.size(), 0);
-        cut.leftOut = cut.kinds;
-        cut.kinds[kind] = 1;
-        cuts.push_back(std::move(cut));
-    }
+    std::vector<int> numbers;
+    for (int n = 1; n <= most; n += std::max(1, n / 8))
+        numbers.push_back(n);
+    return numbers;
 }
 
-/// Those that differ, of all shares of a buffer, and even ones.
+/// Ways to cut a model that depend on it alone, so that more memory only adds to those that fit: Hydra's rule for
+/// limits that so many pieces at the beginning, behind the embedding or at the end just keep, of what runs and of what
+/// travels ahead; and so many even shards.
+class CutFamily {
+public:
+    explicit CutFamily(ShardModel &model)
+        : m_model(model)
+    {
+    }
+
+    std::vector<std::vector<Pieces>> cuts()
+    {
+        const int pieces = m_model.pieces();
+        std::vector<double> weights;
+        for (int piece = 0; piece < pieces; ++piece)
+            weights.push_back(m_model.bytes({ piece, piece + 1 }).parameters);
+        for (const int n : thinned(pieces)) {
+            add(evenPartition(weights, n));
+            for (const Pieces like : { Pieces { 0, n }, Pieces { std::min(1, pieces - n), std::min(1 + n, pieces) },
+                     Pieces { pieces - n, pieces } }) {
+                addGreedy([this](Pieces of) { return running(of); }, like);
+                addGreedy([this](Pieces of) { return m_model.bytes(of).states; }, like);
+            }
+        }
+        return { m_cuts.begin(), m_cuts.end() };
+    }
+
+    /// Bytes while the largest of the shards runs.
+    [[nodiscard]] double most(const std::vector<Pieces> &shards)
+    {
+        double bytes = 0;
+        for (const Pieces of : shards)
+            bytes = std::max(bytes, running(of));
+        return bytes;
+    }
+
+private:
+    struct Earlier {
+        bool operator()(const std::vector<Pieces> &a, const std::vector<Pieces> &b) const
+        {
+            return std::ranges::lexicographical_compare(a, b, {}, &Pieces::last, &Pieces::last);
+        }
+    };
+
+    [[nodiscard]] double running(Pieces of)
+    {
+        const ShardBytes &bytes = m_model.bytes(of);
+        return std::max(bytes.forward, bytes.backward);
+    }
+    template <class Bytes> void addGreedy(const Bytes &bytes, Pieces like)
+    {
+        const double limit = bytes(like);
+        add(greedyPartition(m_model.pieces(), [&](Pieces of) { return bytes(of) <= limit; }).shards);
+    }
+    void add(std::vector<Pieces> shards)
+    {
+        if (!shards.empty())
+            m_cuts.insert(std::move(shards));
+    }
+
+    ShardModel &m_model;
+    std::set<std::vector<Pieces>, Earlier> m_cuts;
+};
+
+/// Of a model that is cut by memory all of its family that fit the kind of GPU; else the one way there is.
 std::vector<ModelCut> cutsFor(
     CutGroup group, std::size_t kind, const std::vector<CutKind> &kinds, const CutRules &rules)
 {
@@ -69,14 +118,21 @@ std::vector<ModelCut> cutsFor(
     const int gpus = std::max(1, group.gpus[kind]);
     group.gpus.assign(kinds.size(), 0);
     group.gpus[kind] = gpus;
-    for (int step = 0; step <= (rules.doubleBuffer ? kMostBufferSteps : 0); ++step) {
-        ModelCut cut = cutFor(group, kinds, rules, double(step) / kBufferSteps);
-        const auto isSame = [&](const ModelCut &known) { return known.shards == cut.shards; };
-        if (!cut.shards.empty() && std::ranges::none_of(cuts, isSame))
+    if (!rules.spill || group.measuredUnits > 0) {
+        if (ModelCut cut = cutFor(group, kinds, rules, 0); !cut.shards.empty())
             cuts.push_back(std::move(cut));
+        return cuts;
     }
-    if (rules.spill && group.measuredUnits == 0)
-        addEvenCuts(cuts, group, kind, kinds[kind].memory);
+    CutFamily family(*group.model);
+    for (std::vector<Pieces> &shards : family.cuts()) {
+        if (family.most(shards) > kinds[kind].memory)
+            continue;
+        ModelCut &cut = cuts.emplace_back();
+        cut.shards = std::move(shards);
+        cut.kinds.assign(kinds.size(), 0);
+        cut.leftOut = cut.kinds;
+        cut.kinds[kind] = 1;
+    }
     return cuts;
 }
 

@@ -7,6 +7,7 @@
 #include "core/iteration/cost/wan/wan_traffic.h"
 #include "core/iteration/layouts/dealt_states.h"
 #include "core/iteration/layouts/replica_runs.h"
+#include "core/iteration/memory/bounded_memory.h"
 #include "core/iteration/placement/class_workload.h"
 #include "core/iteration/placement/ranks.h"
 
@@ -209,6 +210,56 @@ PipelineClass classOf(const Group &group, const Workload &workload)
     return made;
 }
 
+/// How fast the pipelines of each group are with micro-batches of each size, counted once.
+class Paces {
+public:
+    explicit Paces(const Workload &workload)
+        : m_work(workload)
+        , m_views(workload)
+    {
+    }
+
+    /// `number`: that of the group.
+    const PipelinePace &of(std::size_t number, const Group &group)
+    {
+        const auto [known, isNew] = m_known.try_emplace({ number, group.microBatch });
+        if (isNew) {
+            const PipelineClass like = classOf(group, m_work);
+            const Workload &view = m_views.of(like);
+            known->second = paceOf(view, like, m_costers.try_emplace(&view, view).first->second);
+        }
+        return known->second;
+    }
+
+    struct Reduction { // seconds, of the stage that takes longest; `early`: of it that a last backward hides
+        double whole = 0, early = 0;
+    };
+    const Reduction &reduction(std::size_t number, const Group &group)
+    {
+        const auto [known, isNew] = m_reductions.try_emplace({ number, group.microBatch });
+        if (!isNew)
+            return known->second;
+        const PipelineClass like = classOf(group, m_work);
+        const Workload &view = m_views.of(like);
+        StageCoster &coster = m_costers.try_emplace(&view, view).first->second;
+        for (int stage = 0; stage < view.degrees.pipeline; ++stage) {
+            if (isLikeStageBefore(view, stage))
+                continue;
+            const SyncAndStepTimes times = syncAndStepTimes(view, coster.stage(like, stage));
+            if (const double whole = toSeconds(times.reduce).value; whole > known->second.whole)
+                known->second = { whole, toSeconds(times.reduceEarly).value };
+        }
+        return known->second;
+    }
+
+private:
+    const Workload &m_work;
+    ClassWorkloads m_views;
+    std::map<const Workload *, StageCoster> m_costers; // of views
+    std::map<std::pair<std::size_t, int>, PipelinePace> m_known; // by group and size
+    std::map<std::pair<std::size_t, int>, Reduction> m_reductions;
+};
+
 std::string missing(std::int64_t taken, int batch)
 {
     const std::int64_t off = taken - batch;
@@ -218,10 +269,10 @@ std::string missing(std::int64_t taken, int batch)
 
 class Deal {
 public:
-    Deal(const Workload &workload, std::vector<Group> groups)
+    Deal(const Workload &workload, std::vector<Group> groups, Paces &paces)
         : m_work(workload)
         , m_groups(std::move(groups))
-        , m_views(workload)
+        , m_paces(paces)
         , m_runs(m_groups.size())
     {
     }
@@ -241,7 +292,7 @@ public:
                 left -= std::int64_t(group.pipelines) * count * group.microBatch;
                 m_runs[g] = { { group.pipelines, count } };
             } else {
-                open.push_back(equal(group));
+                open.push_back(equal(g));
                 numbers.push_back(g);
             }
         }
@@ -269,6 +320,19 @@ public:
         return {};
     }
 
+    /// Seconds until the slowest has computed and all have reduced together, where compute is balanced.
+    [[nodiscard]] double end()
+    {
+        double begins = 0, longest = 0;
+        for (std::size_t g = 0; g < m_groups.size(); ++g) {
+            const Paces::Reduction &reduction = m_paces.reduction(g, m_groups[g]);
+            longest = std::max(longest, reduction.whole);
+            for (const DealtRun &run : m_runs[g])
+                begins = std::max(begins, m_paces.of(g, m_groups[g]).end(run.microBatches) - reduction.early);
+        }
+        return begins + longest;
+    }
+
     [[nodiscard]] std::vector<PipelineClass> classes() const
     {
         std::vector<PipelineClass> classes;
@@ -287,17 +351,15 @@ public:
     }
 
 private:
-    EqualPipelines equal(const Group &group)
+    EqualPipelines equal(std::size_t number)
     {
+        const Group &group = m_groups[number];
         const CountRule &rule = traitsOf(*m_work.plan).microBatches;
         const int stages = m_work.degrees.pipeline;
         EqualPipelines equal { group.pipelines, 0, double(group.microBatch), group.microBatch, rule.leastOf(stages),
             rule.stepOf(stages), rule.most };
         if (m_work.plan->heterogeneity.compute == ComputeSharing::Balanced) {
-            const PipelineClass like = classOf(group, m_work);
-            const Workload &view = m_views.of(like);
-            StageCoster &coster = m_costers.try_emplace(&view, view).first->second;
-            const PipelinePace pace = paceOf(view, like, coster);
+            const PipelinePace &pace = m_paces.of(number, group);
             equal.fill = pace.fill;
             equal.each = pace.each;
         }
@@ -306,24 +368,173 @@ private:
 
     const Workload &m_work;
     std::vector<Group> m_groups;
-    ClassWorkloads m_views;
-    std::map<const Workload *, StageCoster> m_costers; // of views
+    Paces &m_paces;
     std::vector<std::vector<DealtRun>> m_runs;
+};
+
+std::vector<ReplicaRun> runsToDeal(const Workload &workload)
+{
+    return workload.plan->heterogeneity.assign.empty() ? runsOfClasses(workload.layout) : replicaRuns(workload);
+}
+
+/// Whether a GPU of each stage holds as many micro-batches of the group's size as the schedule has in flight. Of states
+/// what is there even where others take the rest.
+bool mayFit(const Workload &workload, const Group &group)
+{
+    PipelineClass like = classOf(group, workload);
+    const std::int64_t all = std::int64_t(group.microBatch) * workload.layout.data;
+    like.microBatches = int(std::max<std::int64_t>(1, workload.plan->workload.globalBatch / all));
+    if (like.stateShare == 0 && workload.plan->heterogeneity.state != StateSharing::Even)
+        like.stateShare = kNoStates;
+    return std::ranges::all_of(
+        boundedMemory(workload, like), [](const StageMemory &m) { return m.device <= m.capacity; });
+}
+
+/// Of each group the sizes to try: those that may fit, the plan's first; the plan's alone where none does.
+std::vector<std::vector<int>> sizesToTry(const Workload &workload, std::vector<Group> groups)
+{
+    const int now = workload.plan->workload.microBatch, batch = workload.plan->workload.globalBatch;
+    std::vector<std::vector<int>> sizes;
+    for (Group &group : groups) {
+        std::vector<int> &own = sizes.emplace_back();
+        const int plans = group.microBatch;
+        const bool isPinned = group.pin() && (group.pin()->microBatch || group.pin()->microBatches);
+        for (const int size : { now, now / 4, now / 2, 2 * now, 4 * now, 8 * now }) {
+            group.microBatch = size;
+            if (!isPinned && size > 0 && std::int64_t(size) * workload.layout.data <= batch && mayFit(workload, group))
+                own.push_back(size);
+        }
+        if (own.empty())
+            own.push_back(plans);
+    }
+    return sizes;
+}
+
+/// Sizes of each group in turn, and with them all that were looked at.
+class SizeSearch {
+public:
+    SizeSearch(const Workload &workload, std::vector<Group> groups)
+        : m_work(workload)
+        , m_groups(std::move(groups))
+        , m_paces(workload)
+        , m_sizes(sizesToTry(workload, m_groups))
+    {
+    }
+
+    /// Ends by sizes, until no group alone would end sooner with another. Each of a few groups, all together.
+    const std::map<OwnSizes, double> &run()
+    {
+        OwnSizes best;
+        std::size_t all = 1;
+        for (const std::vector<int> &own : m_sizes) {
+            best.push_back(own.front());
+            all = std::min(all * own.size(), kMostTogether + 1);
+        }
+        if (all <= kMostTogether)
+            tryAll(best, 0);
+        else
+            while (improves(best)) { }
+        return m_ends;
+    }
+    /// With the plan's sizes.
+    [[nodiscard]] double endOfPlan()
+    {
+        OwnSizes plans;
+        for (const Group &group : m_groups)
+            plans.push_back(group.microBatch);
+        return endWith(plans);
+    }
+
+private:
+    static constexpr std::size_t kMostTogether = 256;
+
+    void tryAll(OwnSizes &sizes, std::size_t group)
+    {
+        if (group == sizes.size()) {
+            endWith(sizes);
+            return;
+        }
+        for (const int size : m_sizes[group]) {
+            sizes[group] = size;
+            tryAll(sizes, group + 1);
+        }
+    }
+
+    bool improves(OwnSizes &best)
+    {
+        const double before = endWith(best);
+        for (std::size_t group = 0; group < best.size(); ++group)
+            for (const int size : m_sizes[group]) {
+                OwnSizes other = best;
+                other[group] = size;
+                if (endWith(other) < endWith(best))
+                    best = std::move(other);
+            }
+        return endWith(best) < before;
+    }
+
+    double endWith(const OwnSizes &sizes)
+    {
+        const auto [known, isNew] = m_ends.try_emplace(sizes, std::numeric_limits<double>::infinity());
+        if (!isNew)
+            return known->second;
+        std::vector<Group> groups = m_groups;
+        for (std::size_t g = 0; g < groups.size(); ++g)
+            groups[g].microBatch = sizes[g];
+        Deal deal(m_work, std::move(groups), m_paces);
+        if (deal.run().empty())
+            known->second = deal.end();
+        return known->second;
+    }
+
+    const Workload &m_work;
+    std::vector<Group> m_groups;
+    Paces m_paces;
+    std::vector<std::vector<int>> m_sizes; // of each group
+    std::map<OwnSizes, double> m_ends;
 };
 
 } // namespace
 
-void dealPipelines(Workload &workload)
+std::vector<OwnSizes> ownSizes(const Workload &workload, bool areSooner)
+{
+    const Heterogeneity &h = workload.plan->heterogeneity;
+    const bool sharesExperts = workload.model.isMoe() && workload.degrees.expert > 1;
+    if (h.compute != ComputeSharing::Balanced || h.isLayered() || sharesExperts || !workload.source.hasLayers
+        || !workload.layout.shares.why.empty())
+        return {};
+    std::vector<Group> groups = groupsOf(workload, runsToDeal(workload));
+    if (groups.size() < 2)
+        return {};
+    SizeSearch search(workload, std::move(groups));
+    constexpr double kWorthwhile = 0.999;
+    const double before = areSooner ? kWorthwhile * search.endOfPlan() : std::numeric_limits<double>::infinity();
+    std::vector<std::pair<double, OwnSizes>> byEnd;
+    for (const auto &[sizes, end] : search.run())
+        if (end < before)
+            byEnd.emplace_back(end, sizes);
+    std::ranges::stable_sort(byEnd, {}, &std::pair<double, OwnSizes>::first);
+    std::vector<OwnSizes> found;
+    for (auto &[end, sizes] : byEnd)
+        found.push_back(std::move(sizes));
+    return found;
+}
+
+void dealPipelines(Workload &workload, const OwnSizes &sizes)
 {
     const Heterogeneity &h = workload.plan->heterogeneity;
     if (h.compute == ComputeSharing::Even && h.assign.empty())
         return;
     Layout &layout = workload.layout;
-    const std::vector<ReplicaRun> runs = h.assign.empty() ? runsOfClasses(layout) : replicaRuns(workload);
+    const std::vector<ReplicaRun> runs = runsToDeal(workload);
     layout.shares.why = unansweredPin(workload, runs);
     if (!layout.shares.why.empty())
         return;
-    Deal deal(workload, groupsOf(workload, runs));
+    std::vector<Group> groups = groupsOf(workload, runs);
+    for (std::size_t g = 0; g < std::min(groups.size(), sizes.size()); ++g)
+        groups[g].microBatch = sizes[g];
+    Paces paces(workload);
+    Deal deal(workload, std::move(groups), paces);
     layout.shares.why = deal.run();
     if (layout.shares.why.empty())
         layout.classes = deal.classes();

@@ -47,9 +47,20 @@ struct PipelinePace {
 /// `coster` is that of `view`.
 [[nodiscard]] PipelinePace paceOf(const Workload &view, const PipelineClass &pipelines, StageCoster &coster);
 
+/// Sequences of a micro-batch, of each set of equal pipelines in the order of their numbers.
+using OwnSizes = std::vector<int>;
+
+/// Sizes of their own for unequal GPUs, those with which the slowest pipeline of a placed layout has computed and
+/// reduced soonest first: a quarter to eight times the plan's for sets that no pin gives one, as far as memory has room
+/// beside the least of the states. `areSooner`: only those that end sooner than the plan's. Empty where compute is not
+/// balanced, where all replicas are alike or exchange tokens of experts, and where times are measured by the
+/// micro-batch.
+[[nodiscard]] std::vector<OwnSizes> ownSizes(const Workload &workload, bool areSooner);
+
 /// Makes the classes of a placed layout anew: with micro-batches by speed where compute is balanced, else as many
 /// samples for everyone, and with what is pinned (shares of the states as they are pinned, 0 elsewhere). Nothing
-/// changes where that cannot be; Layout::shares.why says what is in the way.
-void dealPipelines(Workload &workload);
+/// changes where that cannot be; Layout::shares.why says what is in the way. `sizes`: one of soonerSizes(), or empty
+/// for the plan's.
+void dealPipelines(Workload &workload, const OwnSizes &sizes = {});
 
 } // namespace trainyard

@@ -261,6 +261,18 @@ Workload dealt(Workload undealt, bool boldly, bool notes)
     return undealt;
 }
 
+std::vector<Layout> dealtWithOwnSizes(Workload undealt, bool boldly)
+{
+    shareOut(undealt, boldly, false);
+    std::vector<Layout> layouts = withOwnSizes(undealt, false);
+    for (Layout &layout : layouts) {
+        undealt.layout = std::move(layout);
+        formCells(undealt);
+        layout = std::move(undealt.layout);
+    }
+    return layouts;
+}
+
 double dealtBound(const Workload &workload)
 {
     const bool areLayersWhole = workload.source.hasLayers && !traitsOf(*workload.plan).isSliced();
@@ -274,12 +286,11 @@ Placements placements(const Requested &asked, OpenReplicas replicas, int most)
     const bool isShared = sharesOut(*asked.plan);
     if (asked.plan->wan.sharing != WanSharing::Temporal && !isShared)
         return result;
+    constexpr std::size_t kMostOfOwnSizes = 9; // looked for until there are so many
     const bool leavesCellOpen = asked.plan->wan.sharing == WanSharing::Temporal && !asked.plan->wan.cell;
     Workload trial(asked, {});
-    const auto dealOne = [&](PlacedLayout &placement, bool boldly) {
-        trial.layout = std::move(placement.layout);
-        if (isShared)
-            shareOut(trial, boldly);
+    std::vector<PlacedLayout> ownSizes;
+    const auto finish = [&](PlacedLayout &placement) {
         const auto before = leavesCellOpen ? std::make_shared<const Layout>(trial.layout) : nullptr;
         formCells(trial);
         placement.withoutCells = trial.layout.cell.smallest > 0 ? before : nullptr;
@@ -289,21 +300,40 @@ Placements placements(const Requested &asked, OpenReplicas replicas, int most)
         }
         placement.layout = std::move(trial.layout);
     };
+    const auto dealOne = [&](PlacedLayout &placement, bool boldly) {
+        trial.layout = std::move(placement.layout);
+        if (isShared)
+            shareOut(trial, boldly);
+        std::vector<Layout> sized;
+        if (isShared && boldly && ownSizes.size() < kMostOfOwnSizes)
+            sized = withOwnSizes(trial);
+        Layout dealt = trial.layout;
+        for (Layout &layout : sized) {
+            trial.layout = std::move(layout);
+            finish(ownSizes.emplace_back(placement));
+            ownSizes.back().variantOf = int(&placement - result.found.data());
+        }
+        trial.layout = std::move(dealt);
+        finish(placement);
+    };
     const bool isTwice = dealsTwice(*asked.plan);
     const bool mayAllLeave = isTwice && asked.plan->heterogeneity.isLayered() && !asked.plan->memory.offloadFraction;
     std::vector<PlacedLayout> cautious, allLeaving;
     for (PlacedLayout &placement : result.found) {
         PlacedLayout other = isTwice ? placement : PlacedLayout {};
+        other.variantOf = int(&placement - result.found.data());
         dealOne(placement, true);
         if (!isTwice || (placement.layout.chunks == other.layout.chunks && !asked.plan->heterogeneity.isLayered()))
             continue;
-        if (mayAllLeave)
+        if (mayAllLeave) {
             allLeaving.emplace_back(placement).layout.shares.allLeaves = true;
+            allLeaving.back().variantOf = other.variantOf;
+        }
         dealOne(other, false);
         if (placement.layout.chunks != other.layout.chunks || placement.layout.classes != other.layout.classes)
             cautious.push_back(std::move(other));
     }
-    for (std::vector<PlacedLayout> *others : { &allLeaving, &cautious }) {
+    for (std::vector<PlacedLayout> *others : { &allLeaving, &cautious, &ownSizes }) {
         std::ranges::stable_sort(*others, {}, &PlacedLayout::bound);
         std::ranges::move(*others, std::back_inserter(result.found));
     }

@@ -29,6 +29,8 @@ struct PlacedLayout {
     /// Where `wan.cell: auto` leaves their size open: the layout before its cells were formed. Null: there is no
     /// choice.
     std::shared_ptr<const Layout> withoutCells = nullptr;
+    /// Dealt in another way than the one at this place of the list; -1: it is no such thing.
+    int variantOf = -1;
 };
 
 struct Placements {
@@ -40,7 +42,8 @@ struct Placements {
 };
 
 /// `most`: pipelines across and whole pipelines, each, and as many in all with fewer replicas. Where shares are dealt
-/// boldly (shares.h) the same with all leaving that may (SharedOut::allLeaves), and dealt cautiously, stand behind.
+/// boldly (shares.h) the same with all leaving that may (SharedOut::allLeaves), and dealt cautiously, stand behind; so
+/// do the first ones with micro-batches of sizes of their own.
 [[nodiscard]] Placements placements(const Requested &asked, OpenReplicas replicas = OpenReplicas::Most, int most = 48);
 
 /// The same before shares are dealt and cells are formed; bounds are those of even shares, which dealt ones may beat.
@@ -50,6 +53,8 @@ struct Placements {
 [[nodiscard]] std::vector<Layout> otherCells(const Requested &asked, const PlacedLayout &placed);
 /// Shares dealt as shareOut() has it and cells formed, of a layout that has neither.
 [[nodiscard]] Workload dealt(Workload undealt, bool boldly = true, bool notes = true);
+/// The same with micro-batches of sizes of their own, where dealing expects them to end sooner.
+[[nodiscard]] std::vector<Layout> dealtWithOwnSizes(Workload undealt, bool boldly = true);
 /// Seconds that no iteration of a dealt layout is shorter than; 0 where nothing is known.
 [[nodiscard]] double dealtBound(const Workload &workload);
 

@@ -11,6 +11,8 @@
 #include "core/iteration/layouts/layers_by_speed.h"
 #include "core/iteration/layouts/replica_runs.h"
 #include "core/iteration/layouts/shares_internal.h"
+#include "core/iteration/memory/bounded_memory.h"
+#include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/class_workload.h"
 
 #include <algorithm>
@@ -97,12 +99,42 @@ void noteShares(Workload &workload)
             share.stateShare = (c.stateShare > 0 ? c.stateShare : even) * shards;
         share.why = formatted("%s: %d of %d samples", paced.gpu.c_str(), share.samples, batch)
             + (workload.degrees.zeroStage >= 1 ? formatted(", %.3g %% of the states", 100 * share.stateShare) : "")
-            + ": " + speedOf(paced, paces) + memoryOf(c, even) + tensorGroupsOf(c.locations);
+            + ": " + speedOf(paced, paces) + memoryOf(c, even) + tensorGroupsOf(c.locations)
+            + (c.microBatch > 0 ? ", in micro-batches of " + std::to_string(c.microBatch) : "");
         out.ranks.push_back(std::move(share));
     }
     const double layers = std::max(1, workload.model.layers);
     out.layerTime = longest / layers;
     out.evenLayerTime = longestEven / layers;
+}
+
+/// As far as memory can be told before there is an order of work: of activations that leave it cannot.
+bool allFit(const Workload &workload)
+{
+    const auto fits = [](const StageMemory &m) { return m.device <= m.capacity; };
+    return activationsLeaveTo(workload.plan->memory) != ActivationOffload::None
+        || std::ranges::all_of(workload.layout.classes,
+            [&](const PipelineClass &c) { return std::ranges::all_of(boundedMemory(workload, c), fits); });
+}
+
+/// Whether no micro-batch is partly empty.
+bool areFull(const Workload &workload)
+{
+    std::int64_t samples = 0;
+    for (const PipelineClass &c : workload.layout.classes)
+        samples += std::int64_t(c.pipelines) * c.microBatches
+            * (c.microBatch > 0 ? c.microBatch : workload.plan->workload.microBatch);
+    return samples == workload.plan->workload.globalBatch;
+}
+
+/// Micro-batches and states, as far as layers are dealt.
+void dealReplicas(Workload &workload, const OwnSizes &sizes, bool notes)
+{
+    dealPipelines(workload, sizes);
+    if (workload.layout.shares.why.empty())
+        dealStates(workload);
+    if (notes && workload.plan->heterogeneity.sharesUnevenly())
+        noteShares(workload);
 }
 
 } // namespace
@@ -127,11 +159,28 @@ void shareOut(Workload &workload, bool boldly, bool notes)
         return shareOutLayered(workload, boldly ? CountedAway::ActivationOffload : CountedAway::Boundaries);
     if (boldly)
         dealLayers(workload);
-    dealPipelines(workload);
-    if (workload.layout.shares.why.empty())
-        dealStates(workload);
-    if (notes && workload.plan->heterogeneity.sharesUnevenly())
-        noteShares(workload);
+    dealReplicas(workload, {}, notes);
+}
+
+std::vector<Layout> withOwnSizes(Workload &workload, bool notes)
+{
+    constexpr std::size_t kMost = 3, kMostDealt = 40; // dealing estimates, and each that fits is simulated
+    std::vector<Layout> layouts;
+    if (workload.layout.data == 0)
+        return layouts;
+    std::vector<OwnSizes> all = ownSizes(workload, allFit(workload));
+    all.resize(std::min(all.size(), kMostDealt));
+    const Layout dealt = workload.layout;
+    for (const OwnSizes &sizes : all) {
+        dealReplicas(workload, sizes, notes);
+        if (workload.layout.shares.why.empty() && workload.layout.classes != dealt.classes && areFull(workload)
+            && allFit(workload))
+            layouts.push_back(std::move(workload.layout));
+        workload.layout = dealt;
+        if (layouts.size() == kMost)
+            break;
+    }
+    return layouts;
 }
 
 } // namespace trainyard

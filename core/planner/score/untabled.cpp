@@ -109,11 +109,18 @@ Layout lookAtEach(UntabledScore &score, const Requested &asked, const Placements
     double seconds = std::numeric_limits<double>::infinity(), fill = seconds;
     Workload workload(asked, {});
     const auto look = [&](const Layout &undealt, bool isBold) {
+        const auto count = [&] {
+            score.tasks += tasksOf(workload);
+            if (isShared)
+                seconds = std::min(seconds, dealtBound(workload));
+            fill = std::min(fill, workload.source.hasMemory ? leastFillOf(workload) : 0);
+        };
+        for (Layout &layout : isShared ? dealtWithOwnSizes({ asked, undealt }, isBold) : std::vector<Layout> {}) {
+            workload.layout = std::move(layout);
+            count();
+        }
         workload = dealt({ std::move(workload), undealt }, isBold, false);
-        score.tasks += tasksOf(workload);
-        if (isShared)
-            seconds = std::min(seconds, dealtBound(workload));
-        fill = std::min(fill, workload.source.hasMemory ? leastFillOf(workload) : 0);
+        count();
     };
     for (const PlacedLayout &placed : open.found) {
         look(placed.layout, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is said of unequal GPUs whose activations leave, and of micro-batches of one size for all of them: each sentence
-// is about plans that were evaluated, and silent where they are no better.
+// What is said of unequal GPUs whose activations leave: each sentence is about plans that were evaluated, and silent
+// where they are no better.
 #include "tests/core/evaluation/advice/with_fixes.h"
 #include "tests/support/mixed_plans.h"
 #include "tests/support/samples.h"
@@ -86,42 +86,6 @@ private slots:
         QVERIFY(!saying(*off, "heterogeneity.boundary_offload", ""));
         plan.heterogeneity.accumulation = Accumulation::Layered;
         QVERIFY(!saying(*evaluated(plan), "heterogeneity.boundary_offload", ""));
-    }
-
-    // Micro-batch by micro-batch all GPUs have one size; sizes that are better are named, and are pins.
-    void sizesOfTheirOwnAreOfferedWhereTheyAreFaster()
-    {
-        Plan plan = balanced(mixedReplicas());
-        plan.workload.model = "gpt-3-1.3b";
-        plan.workload.sequenceLength = 256; // one sequence is too little to fill a GPU
-        const auto evaluation = withFixes(plan);
-        const Problem *problem = saying(*evaluation, "heterogeneity.assign", "All GPUs get micro-batches of 1");
-        QVERIFY(problem);
-        const Plan &better = *problem->fixes.front().plan;
-        QVERIFY(!better.heterogeneity.assign.empty());
-        for (const RankPin &pin : better.heterogeneity.assign)
-            QVERIFY(pin.microBatch && *pin.microBatch > 1);
-        const auto faster = evaluated(better);
-        QVERIFY(faster->feasible() && *faster->metrics.iterationTime < 0.995 * *evaluation->metrics.iterationTime);
-        int samples = 0;
-        for (const PipelineClass &c : faster->layout.classes)
-            samples += c.pipelines * c.microBatches * (c.microBatch > 0 ? c.microBatch : plan.workload.microBatch);
-        QVERIFY(samples >= plan.workload.globalBatch);
-    }
-
-    void andNotWhereSizesAreDealtOrPinned()
-    {
-        Plan plan = balanced(mixedReplicas());
-        plan.workload.sequenceLength = 256;
-        plan.heterogeneity.accumulation = Accumulation::Layered;
-        QVERIFY(!saying(*withFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
-        plan.heterogeneity.accumulation = Accumulation::Standard;
-        RankPin pin;
-        pin.datacenter = "a";
-        pin.pool = "fast";
-        pin.microBatch = 2;
-        plan.heterogeneity.assign = { pin };
-        QVERIFY(!saying(*withFixes(plan), "heterogeneity.assign", "All GPUs get micro-batches"));
     }
 };
 
