@@ -205,6 +205,16 @@ void addExchanges(Placements &placements, const Requested &asked)
     }
 }
 
+/// The first of each mode first, so that one mode's do not take all that may be simulated.
+void takeModesInTurn(std::vector<PlacedLayout> &found)
+{
+    const auto other = std::ranges::find_if(found, [&](const PlacedLayout &placed) {
+        return placed.isFewer == found.front().isFewer && placed.layout.mode != found.front().layout.mode;
+    });
+    if (other != found.end() && other != found.begin())
+        std::rotate(found.begin() + 1, other, other + 1);
+}
+
 /// Of those from `first` on, in the order of their bounds, `most`: the best of each number of replicas before others.
 void keepBest(std::vector<PlacedLayout> &found, std::ptrdiff_t first, std::ptrdiff_t most)
 {
@@ -234,6 +244,8 @@ Placements placed(const Requested &asked, const std::vector<PlacementMode> &mode
         addExchanges(result, asked);
     std::ranges::stable_sort(
         result.found, {}, [](const PlacedLayout &p) { return std::tuple(p.isFewer, !p.mayFit, p.bound); });
+    if (!result.found.empty())
+        takeModesInTurn(result.found);
     const auto fewer = std::ranges::find(result.found, true, &PlacedLayout::isFewer);
     constexpr int kMostDealt = 6; // dealing takes longer than all else here
     const int mostFewer = sharesOut(*asked.plan) ? std::min(most, kMostDealt) : most;
