@@ -5,6 +5,8 @@
 #include "models/text/format.h"
 #include "views/live/source_chip.h"
 #include "views/parts/text_line.h"
+#include "views/run/run_words.h"
+#include "views/run/step_scrubber.h"
 #include "views/theme/theme.h"
 
 #include <QHBoxLayout>
@@ -23,6 +25,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::size_t kMostChips = 2;
+constexpr int kScrubberMost = 320;
 
 /// Those that somebody should look at first.
 int urgency(live::SourceState state)
@@ -72,18 +75,21 @@ void keepWidth(QPushButton &button, const QStringList &texts)
 
 } // namespace
 
-LiveStrip::LiveStrip(LiveDocument &live, QWidget *parent)
+LiveStrip::LiveStrip(LiveDocument &live, RunDocument *runs, QWidget *parent)
     : QWidget(parent)
     , pause(new QPushButton(tr("Pause"), this))
     , follow(new QPushButton(tr("Follow"), this))
     , disconnectAll(new QPushButton(tr("Disconnect"), this))
     , open(new QPushButton(tr("Live"), this))
+    , scrubber(runs ? new StepScrubber(*runs, StepScrubber::Size::Compact, this) : nullptr)
+    , shown(new FigureCell(tr("This step"), this))
     , step(new FigureCell(tr("Newest step"), this))
     , time(new FigureCell(tr("Step time"), this))
     , tokens(new FigureCell(tr("Tokens/s"), this))
     , waiting(new FigureCell(tr("Waiting"), this))
     , memory(new FigureCell(tr("Peak memory"), this))
     , m_live(live)
+    , m_runs(runs)
     , m_places(new QHBoxLayout)
     , m_more(new TextLine({}, Ink::Muted, this))
     , m_alarms(new TextLine({}, Ink::Warning, this))
@@ -100,11 +106,18 @@ LiveStrip::LiveStrip(LiveDocument &live, QWidget *parent)
     connect(&live, &LiveDocument::alarmsChanged, this, &LiveStrip::showFigures);
     connect(&live, &LiveDocument::followingChanged, this, &LiveStrip::showFollowing);
     connect(&live, &LiveDocument::heldChanged, this, &LiveStrip::showHeld);
+    connect(&live, &LiveDocument::followingChanged, this, &LiveStrip::showPlace);
+    if (runs)
+        for (const auto signal : { &RunDocument::runChanged, &RunDocument::runUpdated })
+            connect(runs, signal, this, &LiveStrip::showPlace);
+    if (runs)
+        connect(runs, &RunDocument::overlayChanged, this, &LiveStrip::showPlace);
     m_seconds.setInterval(std::chrono::seconds(1));
     connect(&m_seconds, &QTimer::timeout, this, &LiveStrip::showTimes);
     showFollowing();
     showFigures();
     showSources();
+    showPlace();
 }
 
 void LiveStrip::arrange()
@@ -116,10 +129,15 @@ void LiveStrip::arrange()
     row->setSpacing(Theme::kPad + 2);
     m_places->setSpacing(Theme::kPad);
     row->addLayout(m_places, 3);
-    row->addStretch(1);
     row->addWidget(m_more);
-    for (FigureCell *cell : { step, time, tokens, waiting, memory })
+    if (scrubber) {
+        scrubber->setMaximumWidth(kScrubberMost);
+        row->addWidget(scrubber, 2);
+    }
+    row->addStretch(1);
+    for (FigureCell *cell : { shown, step, time, tokens, waiting, memory })
         row->addWidget(cell);
+    shown->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed); // its text gives way where there is little room
     auto *buttons = new QHBoxLayout;
     buttons->setSpacing(4);
     for (QPushButton *button : { open, pause, follow, disconnectAll }) {
@@ -131,8 +149,11 @@ void LiveStrip::arrange()
         keepWidth(*button, others); // what stands beside them stays in its place
     row->addLayout(buttons);
     column->addLayout(row);
-    column->addWidget(m_alarms);
-    column->addWidget(m_dropped);
+    auto *below = new QHBoxLayout; // of one height whatever it says
+    below->setSpacing(Theme::kPad);
+    below->addWidget(m_alarms, 2);
+    below->addWidget(m_dropped, 1);
+    column->addLayout(below);
     for (TextLine *line : { m_more, m_alarms, m_dropped })
         line->setFont(uiFont(-1));
     open->setToolTip(tr("Sources, alarms and what-ifs of the run that goes on"));
@@ -157,16 +178,16 @@ void LiveStrip::showSources()
     for (const LiveSourceRow &row : rows)
         first.push_back(&row);
     std::ranges::stable_sort(first, {}, [](const LiveSourceRow *row) { return urgency(row->status.state); });
-    const std::size_t shown = std::min(kMostChips, first.size());
-    while (m_chips.size() < shown)
+    const std::size_t inSight = std::min(kMostChips, first.size());
+    while (m_chips.size() < inSight)
         m_places->addWidget(m_chips.emplace_back(new SourceChip(this)), 1);
     for (std::size_t i = 0; i < m_chips.size(); ++i) {
-        m_chips[i]->setVisible(i < shown);
-        if (i < shown)
+        m_chips[i]->setVisible(i < inSight);
+        if (i < inSight)
             m_chips[i]->setRow(*first[i]);
     }
-    m_more->setVisible(shown < first.size());
-    m_more->setText(tr("and %L1 more").arg(qulonglong(first.size() - shown)));
+    m_more->setVisible(inSight < first.size());
+    m_more->setText(tr("and %L1 more").arg(qulonglong(first.size() - inSight)));
     showHeld();
     const bool anyGoesOn = std::ranges::any_of(rows, [](const LiveSourceRow &row) {
         return row.status.state != live::SourceState::Ended && row.status.state != live::SourceState::Refused;
@@ -221,10 +242,15 @@ void LiveStrip::showFigures()
     show(waiting, now.waiting, plan.waiting, tr("Of the newest step, mean over the ranks: waiting for others"),
         &formatSeconds);
     show(memory, now.peakBytes, plan.peakBytes, tr("Most that a GPU held in the newest step"), &formatBytes);
+    showPlace();
     const auto holding = std::ranges::count_if(m_live.alarms(), [](const watch::Alarm &one) { return !one.isOver(); });
-    m_alarms->setVisible(holding > 0);
-    if (holding == 0)
+    m_alarms->setInk(holding > 0 ? Ink::Warning : Ink::Muted);
+    if (holding == 0) {
+        m_alarms->setText(tr("No alarm"));
+        m_alarms->setToolTip({});
+        m_alarms->setAccessibleName(m_alarms->text());
         return;
+    }
     const QString first = QString::fromStdString(m_live.alarms().front().sentence);
     m_alarms->setText(holding == 1 ? first : first + QStringLiteral("  ·  ") + tr("and %L1 more").arg(holding - 1));
     m_alarms->setToolTip(m_alarms->text());
@@ -241,6 +267,19 @@ void LiveStrip::showFollowing()
     follow->style()->polish(follow);
     follow->setToolTip(follows ? tr("Each new step is shown as it comes; another step chosen ends that")
                                : tr("Goes back to the newest step and stays with it"));
+}
+
+void LiveStrip::showPlace()
+{
+    const bool isHere = m_runs && m_runs->isLive();
+    const bool isElsewhere = isHere && !m_live.isFollowing();
+    if (scrubber)
+        scrubber->setVisible(isHere);
+    step->setVisible(!isHere || isElsewhere); // else the field beside it has the number
+    for (FigureCell *cell : { time, tokens, waiting, memory }) // of the newest step, which may not be the one in sight
+        cell->setVisible(!isElsewhere && !cell->figure().isEmpty());
+    const RunOverlayPtr overlay = isElsewhere ? m_runs->overlay() : nullptr;
+    shown->setFigure(overlay && overlay->run == m_runs->run() ? shortResult(*overlay) : QString());
 }
 
 QStringList LiveStrip::sources() const

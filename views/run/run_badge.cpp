@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/run_badge.h"
 
-#include "models/live_snapshots.h"
 #include "views/parts/text_line.h"
 #include "views/run/run_words.h"
 #include "views/run/step_scrubber.h"
@@ -64,16 +63,14 @@ QString RunBadge::text() const
 void RunBadge::refresh()
 {
     const RunPtr &run = m_runs.run();
-    setVisible(run != nullptr);
+    setVisible(run && !m_runs.isLive()); // of one that goes on the line of its sources tells all of it
     if (!run)
         return;
-    m_name->setText(m_runs.isLive() ? tr("Live %1").arg(nameOf(*run)) : tr("Run %1").arg(nameOf(*run)));
+    m_name->setText(tr("Run %1").arg(nameOf(*run)));
     m_name->setToolTip(overviewOf(*run));
     const RunOverlayPtr &overlay = m_runs.overlay();
     const bool isLaid = overlay && overlay->run == run;
-    // Of the newest step of a run that goes on the line of its sources tells the time already.
-    const bool isTold = m_runs.isLive() && m_runs.step() && newestWholeStep(*run) == m_runs.step()->number;
-    m_result->setText(isTold ? QString() : isLaid ? shortResult(*overlay) : tr("Laying it under the plan…"));
+    m_result->setText(isLaid ? shortResult(*overlay) : tr("Laying it under the plan…"));
 }
 
 void RunBadge::changeEvent(QEvent *event)

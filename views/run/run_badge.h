@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A line of the workbench that says which run lies under the timeline, with its steps to go through. In sight only
-// while there is one. GUI thread.
+// while there is one that is over: of one that goes on the line of its sources says it. GUI thread.
 
 #include "models/run_document.h"
 

@@ -42,7 +42,7 @@ LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocu
     , m_sheet(new ConnectSheet([this](const QString &address, const live::SourceSettings &settings) {
         return connectTo(address, settings);
     }))
-    , m_strip(new LiveStrip(live))
+    , m_strip(new LiveStrip(live, &runs))
 {
     wirePage();
     for (const auto signal : { &LiveDocument::sourcesChanged, &LiveDocument::stepsChanged })

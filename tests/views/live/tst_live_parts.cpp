@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Strip, sources, and page of a run that goes on, over a session that is set by hand.
 #include "../../support/set_live_feed.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 
 #include "core/facts/catalogue/catalogue.h"
@@ -14,15 +15,18 @@
 #include "views/live/what_if_list.h"
 #include "views/panels/evidence_table.h"
 #include "views/parts/invitation.h"
+#include "views/run/run_badge.h"
 #include "views/run/step_scrubber.h"
 #include "views/theme/theme.h"
 
 #include <QApplication>
 #include <QClipboard>
+#include <QDebug>
 #include <QPainter>
 #include <QPushButton>
 #include <QTest>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 using namespace trainyard;
 using State = live::SourceState;
@@ -88,6 +92,58 @@ private slots:
         QCOMPARE(places(), before);
         QTest::mouseClick(strip.pause, Qt::LeftButton);
         QCOMPARE(places(), before);
+    }
+    /// Over the panels one line has the steps and their figures: the number of the step once, and no line of the run
+    /// beside it. It is as tall with alarms and losses as without, and its buttons stay.
+    void oneLineTellsOfARunThatGoesOn()
+    {
+        Parts p;
+        p.runs.setEvaluation(test::evaluatedSample("mixed-lab"));
+        QWidget workbench;
+        workbench.resize(1264, 60);
+        auto *column = new QVBoxLayout(&workbench);
+        column->setContentsMargins(0, 0, 0, 0);
+        auto *strip = new LiveStrip(p.live, &p.runs, &workbench);
+        auto *badge = new RunBadge(p.runs, &workbench);
+        column->addWidget(strip);
+        column->addWidget(badge);
+        workbench.show();
+        p.connectTo();
+        p.session->tell([](SetSession &all) {
+            all.run.steps = 42;
+            all.sources.front().second.state = State::Live;
+        });
+        QTRY_COMPARE_WITH_TIMEOUT(strip->scrubber->field->value(), 41, kLong);
+        QTRY_VERIFY_WITH_TIMEOUT(strip->time->isVisible(), kLong);
+        QVERIFY(strip->scrubber->isVisible() && !strip->step->isVisible() && !strip->shown->isVisible());
+        QVERIFY(!badge->isVisible());
+        const auto places = [&] {
+            QApplication::processEvents();
+            QString text;
+            QDebug(&text) << strip->size() << strip->pause->geometry() << strip->disconnectAll->geometry();
+            return text;
+        };
+        const QString before = places();
+        QTest::mouseClick(strip->scrubber->previous, Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(strip->shown->isVisible(), kLong);
+        QCOMPARE(strip->scrubber->field->value(), 40);
+        QCOMPARE(strip->step->figure(), QStringLiteral("41"));
+        QVERIFY(strip->step->isVisible() && !strip->time->isVisible());
+        QCOMPARE(places(), before);
+        p.session->tell([](SetSession &all) {
+            all.sources.front().second.dropped = 5'000'000;
+            all.run.steps = 120;
+            all.run.slower = 1.5;
+            all.run.slowerFrom = 60;
+        });
+        QTRY_VERIFY_WITH_TIMEOUT(!strip->dropped().isEmpty(), kLong);
+        QTRY_VERIFY_WITH_TIMEOUT(!p.live.alarms().empty(), kLong);
+        QCOMPARE(places(), before);
+        QTest::mouseClick(strip->follow, Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(!strip->step->isVisible() && strip->time->isVisible(), kLong);
+        QCOMPARE(places(), before);
+        p.live.disconnectAll(); // what was told stays as a run, and has its own line
+        QTRY_VERIFY_WITH_TIMEOUT(badge->isVisible() && !strip->isVisible(), kLong);
     }
     void withoutASourceThePageSaysWhatToDo()
     {
