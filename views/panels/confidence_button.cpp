@@ -62,8 +62,7 @@ void ConfidenceButton::setStale(bool stale)
 
 QSize ConfidenceButton::sizeHint() const
 {
-    return { kBarsWidth + kBeforeText + m_width.of(text(), font()) + 2 * kConfidenceSide,
-        fontMetrics().height() + 2 };
+    return { kBarsWidth + kBeforeText + m_width.of(text(), font()) + 2 * kConfidenceSide, fontMetrics().height() + 2 };
 }
 
 QSize ConfidenceButton::minimumSizeHint() const
