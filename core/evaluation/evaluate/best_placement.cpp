@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace trainyard {
 
@@ -79,7 +80,8 @@ private:
     {
         if (!mayBeFaster(placed.bound) || (canRun() && !placed.mayFit))
             return {};
-        if (budget.isSpent(m_choice.best.has_value())) {
+        const bool isFirstOfMode = m_modes.insert(placed.layout.mode).second;
+        if (!isFirstOfMode && budget.isSpent(m_choice.best.has_value())) {
             m_leftOut.push_back(placed.bound);
             return {};
         }
@@ -135,6 +137,7 @@ private:
     Placements m_open;
     const RunLayout &m_runLayout;
     PlacementChoice m_choice;
+    std::set<PlacementMode> m_modes; // of which one was simulated, whatever that took
     std::vector<Nanoseconds> m_times; // of what was simulated, as listed
     std::vector<Seen> m_seen; // whose cells may have other sizes
     std::vector<double> m_leftOut; // bounds

@@ -17,8 +17,8 @@
 
 namespace trainyard {
 
-/// Placements that are simulated in one round, and the tasks of all of them together, those of an event loop eight
-/// times, which is what they cost.
+/// Beside one of each mode, placements that are simulated in one round, and the tasks of all of them together, those of
+/// an event loop eight times, which is what they cost.
 inline constexpr int kMostPlacements = 32;
 inline constexpr std::size_t kMostTasksInAll = 300'000;
 

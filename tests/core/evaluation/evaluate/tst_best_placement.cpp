@@ -2,6 +2,7 @@
 // What `auto` leaves to the engine: how many replicas there are (`parallelism.data`) and how many pipelines make a cell
 // (`wan.cell`). Each number that a plan may state is an independent reference: auto is as fast as the best of them.
 #include "tests/support/plans.h"
+#include "tests/support/samples.h"
 #include "tests/support/test_program.h"
 #include "tests/support/trials.h"
 
@@ -70,6 +71,7 @@ private slots:
     void expertsGetReplicasThatTheyDivide();
     void autoCellsAreAsFastAsTheBestSize();
     void aFasterLinkNeverSlowsAutoCells();
+    void neitherModeTakesAllThatMayBeSimulated();
 };
 
 void TestBestPlacement::autoIsAsFastAsTheBestNumberOfReplicas()
@@ -172,6 +174,23 @@ void TestBestPlacement::aFasterLinkNeverSlowsAutoCells()
             QVERIFY2(now <= before * (1 + 1e-6),
                 qPrintable(QStringLiteral("%1 Gbps: %2 -> %3").arg(rate).arg(before).arg(now)));
             before = now;
+        }
+    }
+}
+
+/// What moves activations is simulated by events, so that few placements may be: they were all of one mode.
+void TestBestPlacement::neitherModeTakesAllThatMayBeSimulated()
+{
+    for (const int batch : { 256, 512 }) {
+        Plan plan = samplePlan("llama-3-70b-three-regions");
+        plan.memory.activationOffload = ActivationOffload::Host;
+        plan.workload.globalBatch = batch;
+        const double open = *secondsOf(plan);
+        for (const PlacementMode mode : { PlacementMode::PipelineAcross, PlacementMode::DataAcross }) {
+            plan.placement.mode = mode;
+            const Metric alone = secondsOf(plan);
+            QVERIFY2(!alone || open <= *alone * (1 + 1e-9),
+                qPrintable(QStringLiteral("%1 against %2").arg(open).arg(alone.value_or(0))));
         }
     }
 }
