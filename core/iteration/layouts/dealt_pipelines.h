@@ -59,7 +59,7 @@ using OwnSizes = std::vector<int>;
 
 /// Makes the classes of a placed layout anew: with micro-batches by speed where compute is balanced, else as many
 /// samples for everyone, and with what is pinned (shares of the states as they are pinned, 0 elsewhere). Nothing
-/// changes where that cannot be; Layout::shares.why says what is in the way. `sizes`: one of soonerSizes(), or empty
+/// changes where that cannot be; Layout::shares.why says what is in the way. `sizes`: one of ownSizes(), or empty
 /// for the plan's.
 void dealPipelines(Workload &workload, const OwnSizes &sizes = {});
 
