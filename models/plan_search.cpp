@@ -216,23 +216,26 @@ void PlanSearch::workOutWritten(const WriteQuestion &question, const std::stop_t
 {
     RunPool &pool = RunPool::shared();
     Written found = question.row; // which stays where it cannot run: its numbers say why
+    bool isKnown = true;
     try {
         if (const auto made = m_engine.withoutIdle(found.plan, { m_catalogue, pool.workspace(), stop }))
             found = { found.number, made->plan, made->gone };
     } catch (const std::exception &) { // out of memory: the plan as it is can be tried all the same
         pool.renewWorkspace();
+        isKnown = false; // and is asked again
     }
     if (stop.stop_requested())
         return;
     QMetaObject::invokeMethod(
-        this, [this, question, found] { takeWritten(question, found); }, Qt::QueuedConnection);
+        this, [this, question, found, isKnown] { takeWritten(question, found, isKnown); }, Qt::QueuedConnection);
 }
 
-void PlanSearch::takeWritten(const WriteQuestion &question, const Written &found)
+void PlanSearch::takeWritten(const WriteQuestion &question, const Written &found, bool isKnown)
 {
     if (question.number != m_number || question.turn != m_awaited.turn)
         return;
-    m_written.push_back(found);
+    if (isKnown)
+        m_written.push_back(found);
     const Awaited awaited = std::exchange(m_awaited, { .turn = m_awaited.turn });
     if (awaited.context)
         awaited.then(found.plan);

@@ -152,7 +152,7 @@ private:
     void search(const Question &question, const std::stop_token &stop);
     void workOutSteps(const StepQuestion &question, const std::stop_token &stop);
     void workOutWritten(const WriteQuestion &question, const std::stop_token &stop);
-    void takeWritten(const WriteQuestion &question, const Written &found);
+    void takeWritten(const WriteQuestion &question, const Written &found, bool isKnown);
     void dropAwaited();
     void takeNews();
     void finish(std::uint64_t number, std::shared_ptr<const SearchResult> found, const Errors &errors);

@@ -143,12 +143,14 @@ QString Dialogs::runFolderToOpen(QWidget *parent, const QString &title, const QS
 
 QString Dialogs::linePattern(QWidget *parent, const QString &pattern)
 {
-    return QInputDialog::getText(parent, dialogText("Line pattern"),
+    bool isAnswered = false;
+    const QString text = QInputDialog::getText(parent, dialogText("Line pattern"),
         dialogText("A regular expression of the lines that tell of a step. Its named groups are the figures:\n"
                    "(?<step>…), (?<time>…) of a step, (?<tokens>…) per second, (?<tokens_per_gpu>…), (?<loss>…), "
                    "(?<memory>…) of a GPU.\nA unit may end a name, (?<time_ms>…), or stand behind the number."),
-        QLineEdit::Normal, pattern)
-        .trimmed();
+        QLineEdit::Normal, pattern, &isAnswered)
+                             .trimmed();
+    return !isAnswered ? QString() : text.isNull() ? QStringLiteral("") : text;
 }
 
 QString Dialogs::fileToSave(QWidget *parent, const QString &title, const QString &suggestion, const QString &filter)

@@ -24,7 +24,7 @@ public:
     virtual QString rowsToOpen(QWidget *parent, const QString &folder) = 0;
     /// files
     virtual QStringList runToOpen(QWidget *parent, const QString &title, const QString &folder) = 0;
-    /// A line pattern for logs of other tools, beginning with one; empty where the user thought better of it.
+    /// A line pattern for logs of other tools, beginning with one; null where the user thought better of it.
     virtual QString linePattern(QWidget *parent, const QString &pattern) = 0;
     virtual QString runFolderToOpen(QWidget *parent, const QString &title, const QString &folder) = 0;
     /// What is taken away from a plan; `filter` as file dialogs write it: "Pages (*.html)".

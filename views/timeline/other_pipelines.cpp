@@ -63,7 +63,8 @@ TrackRow summaryOf(const Evaluation &evaluation, std::span<const TrackRow> rows,
 
 QString keyOfOthers(const TrackRow &row)
 {
-    return row.key.section(u'/', 0, 0) + QStringLiteral("/others");
+    constexpr int kPartsOfRow = 4; // behind its group, which may have slashes: rowKey() in track_layout.cpp
+    return row.key.section(u'/', 0, -1 - kPartsOfRow) + QStringLiteral("/others");
 }
 
 } // namespace

@@ -71,7 +71,7 @@ void RunActions::open(const QStringList &paths)
 void RunActions::readByLinePattern()
 {
     const QString text = m_prompts.linePattern(m_window, m_patternText.isEmpty() ? kFirstPattern : m_patternText);
-    if (text.isEmpty())
+    if (text.isNull())
         return;
     m_patternText = text;
     if (const auto error = m_runs.setLinePattern(text)) {

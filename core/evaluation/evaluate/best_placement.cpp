@@ -18,7 +18,7 @@ struct RoundBudget {
 
     [[nodiscard]] bool isSpent(bool hasBest) const
     {
-        return simulated == kMostPlacements || (hasBest && tasks > kMostTasksInAll);
+        return simulated >= kMostPlacements || (hasBest && tasks > kMostTasksInAll);
     }
 };
 

@@ -139,7 +139,8 @@ std::vector<OwnSizes> ownSizes(const Workload &workload, bool areSooner)
         || !workload.layout.shares.why.empty())
         return {};
     std::vector<PipelineGroup> groups = groupsOf(workload, runsToDeal(workload));
-    if (groups.size() < 2)
+    constexpr std::size_t kMostGroups = 16; // of more, what a deal takes grows beyond what an edit may
+    if (groups.size() < 2 || groups.size() > kMostGroups)
         return {};
     SizeSearch search(workload, std::move(groups));
     constexpr double kWorthwhile = 0.999;

@@ -273,9 +273,9 @@ Workload dealt(Workload undealt, bool boldly, bool notes)
     return undealt;
 }
 
-std::vector<Layout> dealtWithOwnSizes(Workload undealt, bool boldly)
+std::vector<Layout> dealtWithOwnSizes(Workload undealt)
 {
-    shareOut(undealt, boldly, false);
+    shareOut(undealt, true, false);
     std::vector<Layout> layouts = withOwnSizes(undealt, false);
     for (Layout &layout : layouts) {
         undealt.layout = std::move(layout);

@@ -54,7 +54,7 @@ struct Placements {
 /// Shares dealt as shareOut() has it and cells formed, of a layout that has neither.
 [[nodiscard]] Workload dealt(Workload undealt, bool boldly = true, bool notes = true);
 /// The same with micro-batches of sizes of their own, where dealing expects them to end sooner.
-[[nodiscard]] std::vector<Layout> dealtWithOwnSizes(Workload undealt, bool boldly = true);
+[[nodiscard]] std::vector<Layout> dealtWithOwnSizes(Workload undealt);
 /// Seconds that no iteration of a dealt layout is shorter than; 0 where nothing is known.
 [[nodiscard]] double dealtBound(const Workload &workload);
 

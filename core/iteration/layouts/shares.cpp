@@ -166,16 +166,20 @@ std::vector<Layout> withOwnSizes(Workload &workload, bool notes)
 {
     constexpr std::size_t kMost = 3, kMostDealt = 40; // dealing estimates, and each that fits is simulated
     std::vector<Layout> layouts;
-    if (workload.layout.data == 0)
+    const Heterogeneity &h = workload.plan->heterogeneity;
+    if (workload.layout.data == 0 || h.compute != ComputeSharing::Balanced || h.isLayered())
         return layouts;
     std::vector<OwnSizes> all = ownSizes(workload, allFit(workload));
     all.resize(std::min(all.size(), kMostDealt));
     const Layout dealt = workload.layout;
     for (const OwnSizes &sizes : all) {
-        dealReplicas(workload, sizes, notes);
+        dealReplicas(workload, sizes, false);
         if (workload.layout.shares.why.empty() && workload.layout.classes != dealt.classes && areFull(workload)
-            && allFit(workload))
+            && allFit(workload)) {
+            if (notes)
+                noteShares(workload);
             layouts.push_back(std::move(workload.layout));
+        }
         workload.layout = dealt;
         if (layouts.size() == kMost)
             break;

@@ -226,9 +226,10 @@ asio::awaitable<void> ServerInside::acceptAll()
 void ServerInside::remove(const ConnectionPtr &connection)
 {
     connection->channel.close();
-    if (connections.erase(connection->number) == 0)
+    if (!connections.contains(connection->number))
         return;
     setTurn(*connection, Turn::Ours);
+    connections.erase(connection->number);
     if (const auto same = ofHost.find(connection->address); same != ofHost.end() && --same->second == 0)
         ofHost.erase(same);
     if (connection->isOpen && !isClosed && events.closed)
@@ -286,6 +287,8 @@ void ServerInside::refused(const ServerConnection &connection, const std::string
 
 void ServerInside::opened(ServerConnection &connection, bool isWebSocket)
 {
+    if (!connections.contains(connection.number)) // it was turned away while its first bytes were read
+        return;
     connection.channel.expireNever();
     connection.isOpen = true;
     if (isWebSocket)
@@ -296,6 +299,8 @@ void ServerInside::opened(ServerConnection &connection, bool isWebSocket)
 
 void ServerInside::took(ServerConnection &connection, std::string_view bytes)
 {
+    if (!connections.contains(connection.number))
+        return;
     if (connection.turn == Turn::Head && bytes.find('\n') != std::string_view::npos)
         setTurn(connection, Turn::Ours);
     if (!isClosed && !connection.isEnding && events.bytes && !bytes.empty())

@@ -18,6 +18,8 @@ std::string whyTurnedAway(const ServerConnection &connection)
 
 void ServerInside::setTurn(ServerConnection &connection, Turn turn)
 {
+    if (!connections.contains(connection.number)) // what was read before it was turned away is still told
+        return;
     unfinished += std::size_t(turn == Turn::Head);
     unfinished -= std::size_t(connection.turn == Turn::Head);
     connection.turn = turn;
@@ -39,12 +41,18 @@ void ServerInside::makeRoom(const asio::ip::address &host)
         oldest->isTurnedAway = true;
         remove(oldest);
     };
+    const auto isFull = [&] {
+        const auto same = ofHost.find(host);
+        return same != ofHost.end() && same->second >= limits.connectionsOfOneHost;
+    };
+    if (isFull())
+        closeOldest([&host](const ServerConnection &one) { return one.address == host; });
+    if (isFull()) // it is refused, and nobody else makes room for it
+        return;
     if (unfinished >= limits.unfinished)
         closeOldest([](const ServerConnection &one) { return one.turn == Turn::Head; });
     if (connections.size() >= limits.connections)
         closeOldest([](const ServerConnection &) { return true; });
-    if (const auto same = ofHost.find(host); same != ofHost.end() && same->second >= limits.connectionsOfOneHost)
-        closeOldest([&host](const ServerConnection &one) { return one.address == host; });
 }
 
 } // namespace trainyard::live::net

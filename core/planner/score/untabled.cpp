@@ -115,7 +115,7 @@ Layout lookAtEach(UntabledScore &score, const Requested &asked, const Placements
                 seconds = std::min(seconds, dealtBound(workload));
             fill = std::min(fill, workload.source.hasMemory ? leastFillOf(workload) : 0);
         };
-        for (Layout &layout : isShared ? dealtWithOwnSizes({ asked, undealt }, isBold) : std::vector<Layout> {}) {
+        for (Layout &layout : isShared &&isBold ? dealtWithOwnSizes({ asked, undealt }) : std::vector<Layout> {}) {
             workload.layout = std::move(layout);
             count();
         }

@@ -139,7 +139,9 @@ private:
 
     void atom()
     {
-        if (takes("(")) {
+        if (++m_atoms > kMostSteps) // empty groups that repeat each other make no steps
+            fail("repeats too much");
+        else if (takes("(")) {
             group();
         } else if (takes("[")) {
             bytes(bracket());
@@ -342,6 +344,7 @@ private:
     std::string_view m_text;
     std::size_t m_at = 0;
     int m_depth = 0;
+    std::size_t m_atoms = 0; // read, again where they repeat
     std::string m_error;
     CompiledPattern m_made;
 };

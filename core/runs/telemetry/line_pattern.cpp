@@ -193,7 +193,7 @@ std::optional<std::vector<int>> LinePattern::placesIn(std::string_view line) con
             runner.next();
         if (!found) // a match that begins earlier is preferred
             runner.add(now, 0, place, std::vector<int>(2 * m_groups.size(), -1));
-        if (now.empty())
+        if (found && now.empty())
             break;
         runner.next();
         then.clear();

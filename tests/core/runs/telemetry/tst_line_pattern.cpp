@@ -82,7 +82,7 @@ private slots:
     {
         // of 16 parts that mean something alike in both, at random, on lines of three letters
         static constexpr std::array kParts { "a", "b", "[ab]", "(?:a|b)", "(?:ab|a)", ".", "a*", "b+", "a?", "(?:ab)*",
-            "(?:a|bb){1,2}", "a{2}", "b*?", "(?:a*)*", "[^a]", "(?:a+|b)?" };
+            "(?:a|bb){1,2}", "a{2}", "b*?", "(?:a*)*", "[^a]", "(?:a+|b)?", "\\b", "^", "$" };
         std::mt19937 random(5);
         int held = 0;
         for (int i = 0; i < 4000; ++i) {
@@ -129,6 +129,7 @@ private slots:
         QVERIFY(errorOf(R"((?<loss>\d) (?<loss>\d))").ends_with("names loss twice"));
         QVERIFY(errorOf(R"(a{300}(?<loss>\d))").ends_with("has a { that counts nothing, or too much"));
         QVERIFY(errorOf(std::string(3000, 'a')).ends_with("is longer than 2000 bytes"));
+        QVERIFY(errorOf("(((((){200}){200}){200}){200}){200}(?<loss>1)").ends_with("repeats too much"));
         QVERIFY(!errorOf(std::string(900, '(') + ")").empty());
     }
 
