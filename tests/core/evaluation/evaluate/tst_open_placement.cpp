@@ -337,7 +337,7 @@ void TestOpenPlacement::aScheduleThatCannotBeBuiltIsMendedFromTheBestBound()
     QVERIFY(workload);
     const std::vector<PlacedLayout> found = placements(*workload).found;
     QCOMPARE(found.front().layout.data, 4);
-    QCOMPARE(found.back().layout.data, 2);
+    QVERIFY(std::ranges::find(found, 2, [](const PlacedLayout &p) { return p.layout.data; }) != found.end());
     plan.parallelism.data = 4;
     const EvaluationPtr evaluation = evaluated(plan);
     const std::vector<Fix> &fixes = evaluation->problems.front().fixes;
