@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sizes of micro-batches of their own for unequal GPUs (dealt_pipelines.h).
 #include "core/iteration/layouts/dealt_groups_internal.h"
+#include "core/iteration/layouts/shares_internal.h"
 #include "core/iteration/memory/bounded_memory.h"
 #include "core/iteration/placement/state_share.h"
 
@@ -133,9 +134,8 @@ private:
 
 std::vector<OwnSizes> ownSizes(const Workload &workload, bool areSooner)
 {
-    const Heterogeneity &h = workload.plan->heterogeneity;
     const bool sharesExperts = workload.model.isMoe() && workload.degrees.expert > 1;
-    if (h.compute != ComputeSharing::Balanced || h.isLayered() || sharesExperts || !workload.source.hasLayers
+    if (!mayHaveOwnSizes(*workload.plan) || sharesExperts || !workload.source.hasLayers
         || !workload.layout.shares.why.empty())
         return {};
     std::vector<PipelineGroup> groups = groupsOf(workload, runsToDeal(workload));

@@ -275,6 +275,8 @@ Workload dealt(Workload undealt, bool boldly, bool notes)
 
 std::vector<Layout> dealtWithOwnSizes(Workload undealt)
 {
+    if (!mayHaveOwnSizes(*undealt.plan)) // dealing layer by layer takes long
+        return {};
     shareOut(undealt, true, false);
     std::vector<Layout> layouts = withOwnSizes(undealt, false);
     for (Layout &layout : layouts) {

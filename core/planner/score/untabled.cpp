@@ -115,7 +115,10 @@ Layout lookAtEach(UntabledScore &score, const Requested &asked, const Placements
                 seconds = std::min(seconds, dealtBound(workload));
             fill = std::min(fill, workload.source.hasMemory ? leastFillOf(workload) : 0);
         };
-        for (Layout &layout : isShared &&isBold ? dealtWithOwnSizes({ asked, undealt }) : std::vector<Layout> {}) {
+        std::vector<Layout> sized;
+        if (isShared && isBold)
+            sized = dealtWithOwnSizes({ asked, undealt });
+        for (Layout &layout : sized) {
             workload.layout = std::move(layout);
             count();
         }

@@ -52,6 +52,16 @@ void forgetOtherModel(Draft &draft)
         draft.assume("Measured times of stages or layers, which were of another model, are left out");
 }
 
+/// The catalogue's model of that name, which the source's `key` tells.
+void takeKnown(Draft &draft, const ModelSpec &known, const std::string &key)
+{
+    forgetOtherModel(draft);
+    draft.plan.workload.model = known.id;
+    draft.plan.workload.inlineModel.reset();
+    draft.model = known;
+    draft.take("workload.model", known.id, key);
+}
+
 void put(Draft &draft, ModelSpec model, int padding, const std::string &from)
 {
     forgetOtherModel(draft);
@@ -207,11 +217,7 @@ bool takeNamed(Draft &draft)
             takeOtherLayers(draft, known);
             return true;
         }
-        forgetOtherModel(draft);
-        draft.plan.workload.model = known.id;
-        draft.plan.workload.inlineModel.reset();
-        draft.model = known;
-        draft.take("workload.model", known.id, "model_name");
+        takeKnown(draft, known, "model_name");
         return true;
     }
     draft.bad("model_name", "is " + shortened(*name) + ", whose shape no source tells", "its config.json beside it");
@@ -250,11 +256,7 @@ bool takeRecipe(Draft &draft)
               "is not known");
     for (const ModelSpec &known : draft.catalogue.models)
         if (withoutDots(plainName(known.id)) == model) {
-            forgetOtherModel(draft);
-            draft.plan.workload.model = known.id;
-            draft.plan.workload.inlineModel.reset();
-            draft.model = known;
-            draft.take("workload.model", known.id, "recipe");
+            takeKnown(draft, known, "recipe");
             return true;
         }
     draft.bad(
