@@ -160,7 +160,7 @@ private slots:
             if (dealt > 1.03 * best)
                 slower += QStringLiteral("\n%1: %2 of %3").arg(seed).arg(dealt).arg(best);
         }
-        QVERIFY2(slower.count(u'\n') <= compared / 50, qPrintable(slower)); // 3 of 480
+        QVERIFY2(slower.count(u'\n') <= compared / 50, qPrintable(slower));
         QVERIFY2(compared > trials(20) && gained > trials(5),
             qPrintable(QStringLiteral("%1 compared, %2 gained").arg(compared).arg(gained)));
     }
