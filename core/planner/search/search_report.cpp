@@ -227,6 +227,8 @@ std::string searchTable(const SearchResult &result, const WrittenPlan *written)
     std::string summary = result.summary;
     if (!summary.empty() && summary.front() >= 'a' && summary.front() <= 'z')
         summary.front() = char(summary.front() - 'a' + 'A');
+    if (!result.software.empty())
+        summary += ". " + result.software;
     std::string text = summary + "; " + secondsText(result.elapsed) + "\n\n" + Rows(result).text();
     const auto changes = changesOf(result, result.best);
     for (std::size_t i = 0; i < result.best.size(); ++i)
