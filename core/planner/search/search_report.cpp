@@ -227,8 +227,6 @@ std::string searchTable(const SearchResult &result, const WrittenPlan *written)
     std::string summary = result.summary;
     if (!summary.empty() && summary.front() >= 'a' && summary.front() <= 'z')
         summary.front() = char(summary.front() - 'a' + 'A');
-    if (!result.software.empty())
-        summary += ". " + result.software;
     std::string text = summary + "; " + secondsText(result.elapsed) + "\n\n" + Rows(result).text();
     const auto changes = changesOf(result, result.best);
     for (std::size_t i = 0; i < result.best.size(); ++i)
@@ -239,7 +237,8 @@ std::string searchTable(const SearchResult &result, const WrittenPlan *written)
     if (written)
         text += writtenText(*written);
     return text + leftOut(result.pruned, false, "Left out, of those looked at")
-        + leftOut(result.pruned, true, "Not looked at: values that do not go together");
+        + leftOut(result.pruned, true, "Not looked at: values that do not go together")
+        + (result.software.empty() ? "" : "\n" + result.software + ".\n");
 }
 
 } // namespace trainyard
