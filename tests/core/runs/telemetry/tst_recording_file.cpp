@@ -391,7 +391,10 @@ private:
         options.keepsHostSpans = true;
         int compared = 0;
         for (const std::string &file : files) {
-            const auto recording = readSource(file, options);
+            auto recording = readSource(file, options);
+            if (recording)
+                for (RecordedSource &source : recording->sources)
+                    source.mayTakeLinePattern = false; // a hint for whoever opens the file: kept in none
             const std::string path = m_folder.filePath("trace.trainyard-recording").toStdString();
             const auto written = recording ? writeRecording(*recording, path) : std::unexpected(recording.error());
             const auto read = readSource(path, {});
