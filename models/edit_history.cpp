@@ -2,6 +2,7 @@
 #include "models/edit_history.h"
 
 #include "core/evaluation/advice/evaluate.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "models/effects.h"
 #include "models/plan_command.h"
 #include "models/text/format.h"
@@ -19,6 +20,7 @@ PlanFigures figuresOf(const Evaluation &evaluation)
     figures.isOfJobs = metrics.jobs.has_value();
     figures.usdPerMtok = metrics.cost.usdPerMillionTokens;
     figures.feasible = evaluation.feasible();
+    figures.isComparable = whyNotCompared(evaluation).empty();
     if (metrics.memory) {
         figures.fits = metrics.memory->fits;
         figures.memoryBytes = fullestBytes(*metrics.memory);
@@ -70,7 +72,8 @@ void EditHistory::list()
             step.figures = found->second;
         if (i > 0 && step.figures && m_steps.back().figures) {
             const auto &before = m_steps.back().figures->iterationTime, &after = step.figures->iterationTime;
-            const bool isAlike = m_steps.back().figures->isOfJobs == step.figures->isOfJobs;
+            const bool isAlike = m_steps.back().figures->isOfJobs == step.figures->isOfJobs
+                && m_steps.back().figures->isComparable && step.figures->isComparable;
             if (before && after && *before > 0 && isAlike)
                 step.change = *after / *before - 1;
         }

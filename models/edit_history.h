@@ -24,6 +24,8 @@ struct PlanFigures {
     bool fits = true, feasible = true;
     /// then the time is that of them all
     bool isOfJobs = false;
+    /// its figures may be set against another's (core/evaluation/evaluate/comparable.h)
+    bool isComparable = true;
 };
 
 struct HistoryStep {

@@ -3,6 +3,7 @@
 
 #include "core/evaluation/advice/offered_rate.h"
 #include "core/evaluation/advice/resources.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/report/because.h"
 #include "core/evaluation/report/idle_changes.h"
 #include "core/evaluation/report/outcome.h"
@@ -50,9 +51,8 @@ Effect answeredEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation
     if (metrics.bubbleFill)
         effect.room = metrics.bubbleFill->saturationRequestsPerSecond;
     // what is not understood of either may weigh more than the difference
-    const auto unranked =
-        before ? whyUnranked((before->model.doubts.empty() ? **answer : *before).model.doubts) : std::optional<Error>();
-    if (now && *now > 0 && effect.iterationTime && !unranked)
+    effect.notCompared = before ? whyNotCompared(*before, **answer) : whyNotCompared(**answer);
+    if (now && *now > 0 && effect.iterationTime && effect.notCompared.empty())
         effect.change = *effect.iterationTime / *now - 1;
     effect.feasible = (*answer)->feasible();
     if (metrics.memory) {
@@ -60,9 +60,7 @@ Effect answeredEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation
         effect.memoryBytes = fullestBytes(*metrics.memory);
         effect.capacityBytes = double(metrics.memory->capacity);
     }
-    if (unranked)
-        effect.because = "not compared: something of the plan is not understood";
-    else if (before)
+    if (before && effect.notCompared.empty())
         effect.because = because(*before, **answer);
     if (const std::ptrdiff_t more = cannotRun(metrics) - (before ? cannotRun(before->metrics) : 0); more > 0) {
         effect.feasible = false; // what takes less time because it does less is no gain
@@ -82,7 +80,7 @@ Effect answeredEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation
 Effect strategyEffect(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before, const Catalogue &catalogue)
 {
     Effect effect = answeredEffect(answer, before);
-    effect.isIdle = answer && before && sameOutcome(*before, **answer);
+    effect.isIdle = answer && before && effect.notCompared.empty() && sameOutcome(*before, **answer);
     if (effect.isIdle)
         effect.idleBecause = whyIdle(*before, **answer, catalogue);
     return effect;
@@ -217,6 +215,7 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
         table.iterationTime = timeOf((*now)->metrics);
         table.utilization = busyShare((*now)->metrics);
         table.feasible = (*now)->feasible();
+        table.notCompared = whyNotCompared(**now);
         if ((*now)->metrics.memory) {
             table.memoryBytes = fullestBytes(*(*now)->metrics.memory);
             table.fits = (*now)->metrics.memory->fits;

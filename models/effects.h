@@ -43,6 +43,8 @@ struct Effect {
     PlanPtr offered = {};
     /// requests per second that bubbles take
     Metric room = {};
+    /// why it is set against nothing (core/evaluation/evaluate/comparable.h); empty where it is
+    std::string notCompared = {};
 };
 
 struct RankedPart {
@@ -84,6 +86,8 @@ struct EffectTable {
     std::size_t partsLeftOut = 0;
     /// GPUs that do not pay, most saved per token first (core/planner/sensitivity)
     std::vector<RankedPart> retired;
+    /// why nothing is set against the plan; empty where it is
+    std::string notCompared = {};
     /// nothing more will come for this plan
     bool complete = false;
 

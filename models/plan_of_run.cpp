@@ -60,6 +60,12 @@ Plan baseOf(const Plan &shown)
 
 } // namespace
 
+bool tellsPlanAlone(const Run &run)
+{
+    const Recording &recording = *run.recording;
+    return run.steps.empty() && recording.spanCount() == 0 && recording.series.empty() && tellsOfAPlan(recording);
+}
+
 PlanOfRunFound planOfRun(const Run &run, const Plan &shown, const Catalogue &catalogue)
 {
     PlanOfRunFound found;
@@ -73,6 +79,7 @@ PlanOfRunFound planOfRun(const Run &run, const Plan &shown, const Catalogue &cat
     }
     found.taken = toStringList(imported->taken);
     found.assumed = toStringList(imported->assumed);
+    found.notUnderstood = toStringList(imported->notUnderstood);
     found.ignored = toStringList(imported->ignored);
     found.summary = summaryOf(*imported, catalogue);
     found.isModelAssumed = imported->isModelAssumed;

@@ -20,7 +20,7 @@ struct PlanOfRunFound {
     /// null: there is none, see errors
     PlanPtr plan;
     /// a sentence each
-    QStringList taken, assumed, ignored;
+    QStringList taken, assumed, notUnderstood, ignored;
     /// why there is none; empty where no file tells of a plan
     QStringList errors;
     /// than the plan in the window, in what the files tell
@@ -56,6 +56,8 @@ private:
     BackgroundQueue m_queue;
 };
 
+/// Whether a run is files that tell a plan and nothing of what happened: no step, span or sample.
+[[nodiscard]] bool tellsPlanAlone(const Run &run);
 /// Pure; any thread. `shown`: the plan in the window.
 [[nodiscard]] PlanOfRunFound planOfRun(const Run &run, const Plan &shown, const Catalogue &catalogue);
 

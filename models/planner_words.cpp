@@ -286,6 +286,22 @@ QString bindingText(const PlanSearch &search)
                                           withoutFullStop(better->reason), QString::fromStdString(better->shortfall)));
 }
 
+/// The answer against the plan as it is now, where that is another than the search began with: the best itself once it
+/// was adopted.
+std::string answerOfNow(const PlanSearch &search)
+{
+    const SearchResult &result = *search.result();
+    const auto own = search.own();
+    const std::size_t best = result.best.front();
+    const bool isFound = own && own != result.own && *own < result.rows.size(); // else it is none of the rows
+    const std::string reach = result.reach.empty() ? std::string() : "; " + result.reach;
+    if (isFound && *own == best)
+        return "your plan is the best of this search" + reach;
+    const auto gain = isFound ? gainOf(result.rows[*own], result.rows[best]) : std::nullopt;
+    return gain ? gainText(result.objective, *gain).toStdString() + " than your plan" + reach
+                : "against the plan that it began with: " + result.summary;
+}
+
 QString resultText(const PlanSearch &search)
 {
     switch (search.state()) {
@@ -308,11 +324,13 @@ QString resultText(const PlanSearch &search)
             .arg(why.isEmpty() ? QString() : plannerText(": what left most candidates out is %1").arg(why));
     }
     const SearchResult &result = *search.result();
-    QString text = reasonText(result.summary) + u'.';
+    QString text = reasonText(search.isOfEarlierPlan() ? answerOfNow(search) : result.summary) + u'.';
     if (result.isStopped && !text.contains(QStringLiteral("stopped"), Qt::CaseInsensitive))
         text = plannerText("Stopped. %1").arg(text);
     if (const QString world = worldText(search, result.rows[result.best.front()]); !world.isEmpty())
         text += QStringLiteral(" %1.").arg(world);
+    if (!result.software.empty())
+        text += QStringLiteral(" %1.").arg(QString::fromStdString(result.software));
     return text;
 }
 

@@ -46,8 +46,10 @@ ReadRun readRun(const QStringList &paths, const SourceOptions &options, const So
     const bool hasAny =
         std::ranges::any_of(recording->sources, [](const RecordedSource &source) { return source.refused.empty(); });
     if (!hasAny) {
-        for (const RecordedSource &source : recording->sources)
+        for (const RecordedSource &source : recording->sources) {
             found.errors.push_back({ ErrorCode::BadSyntax, source.file, source.refused, {} });
+            found.mayTakeLinePattern = found.mayTakeLinePattern || source.mayTakeLinePattern;
+        }
         if (found.errors.empty())
             found.errors.push_back(
                 { ErrorCode::CannotRead, nameOfRun(paths), readRunText("there are no files in it"), {} });

@@ -14,6 +14,8 @@ struct ReadRun {
     RunPtr run;
     /// a sentence a file
     Errors errors;
+    /// one of them is a text that a line pattern may read (RecordedSource::mayTakeLinePattern)
+    bool mayTakeLinePattern = false;
     /// of the paths before they were read: what is written meanwhile is another one
     QByteArray fingerprint;
 };

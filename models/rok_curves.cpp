@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/rok_curves.h"
 
+#include "core/base/words.h"
+#include "core/evaluation/evaluate/comparable.h"
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -29,7 +32,8 @@ void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, cons
     std::size_t longest = 0;
     for (const auto &points : waiting)
         longest = std::max(longest, points.size());
-    for (std::size_t i = 0; i < longest; ++i) { // small micro-batches of all three first: they fit
+    for (std::size_t i = 0; i < longest && curves.nothing.isEmpty();
+         ++i) { // small micro-batches of all three first: they fit
         for (std::vector<RokPoint> &points : waiting) {
             if (i >= points.size())
                 continue;
@@ -37,6 +41,8 @@ void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, cons
             const auto answer = evaluate(point.plan, m_catalogue, workspace, stop, Depth::Score);
             if (stop.stop_requested())
                 return;
+            if (answer && curves.nothing.isEmpty())
+                curves.nothing = QString::fromStdString(asSentence(whyNotCompared(**answer)));
             if (!answer || !readRokPoint(point, **answer))
                 continue;
             // Larger ones fit even less; with offload up to a point, since tensors that are too small to leave grow

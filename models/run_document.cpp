@@ -78,6 +78,11 @@ std::optional<Error> RunDocument::setLinePattern(const QString &text)
     return std::nullopt;
 }
 
+bool RunDocument::mayTakeLinePattern() const
+{
+    return d->mayTakeLinePattern;
+}
+
 QString RunDocument::linePattern() const
 {
     return d->linePattern ? QString::fromStdString(d->linePattern->text()) : QString();
@@ -142,6 +147,7 @@ void RunDocument::read(const QStringList &paths, bool isReference, bool isAgain)
                 side.fingerprint = found.fingerprint;
             }
             d->watchRun();
+            d->mayTakeLinePattern = found.mayTakeLinePattern;
             emit readingChanged(false);
             if (found.run) {
                 emit runChanged();

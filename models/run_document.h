@@ -50,6 +50,8 @@ public:
     [[nodiscard]] std::optional<Error> setLinePattern(const QString &text);
     /// its text; empty: none
     [[nodiscard]] QString linePattern() const;
+    /// What was read last was refused, and some of it is a text whose lines a pattern may read.
+    [[nodiscard]] bool mayTakeLinePattern() const;
     /// of what is being read; the last recording stays
     void cancel();
     /// forgets run and reference

@@ -28,6 +28,7 @@ struct RunDocument::Private {
     };
     Read readPaths;
     std::shared_ptr<const LinePattern> linePattern;
+    bool mayTakeLinePattern = false;
     Side run, reference;
     EvaluationPtr evaluation;
     OverlayOptions options;

@@ -4,6 +4,7 @@
 #include "app/cli/signals.h"
 
 #include "core/evaluation/advice/alternatives.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/evaluate/run_cache.h"
 #include "core/evaluation/report/because.h"
 #include "core/evaluation/report/explanation.h"
@@ -46,6 +47,8 @@ PartPrice priceOf(const ShadowPrice &price)
 PartEffects partEffects(const Evaluation &evaluation)
 {
     PartEffects effects;
+    if (!whyNotCompared(evaluation).empty())
+        return effects;
     EvaluationWorkspace workspace;
     const Catalogue &catalogue = builtinCatalogue();
     if (auto prices = shadowPrices(evaluation.plan, catalogue, workspace)) {

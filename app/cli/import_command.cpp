@@ -89,12 +89,18 @@ Errors writePlanOf(const Recording &recording, const ImportOptions &options, Imp
     const auto imported = planFrom(recording, builtinCatalogue(), *base);
     if (!imported)
         return imported.error();
+    if (imported->taken.empty() && imported->notUnderstood.empty())
+        return { { ErrorCode::BadValue, options.sources.front(),
+            "nothing of it goes into a plan"
+                + (imported->ignored.empty() ? "" : " (" + imported->ignored.front() + ")"),
+            "arguments of a training, a config.json, a topology, prices, or benchmarks of links that the plan has" } };
     const auto add = [](std::vector<ImportReport::Line> &lines, const std::vector<std::string> &sentences) {
         for (const std::string &sentence : sentences)
             lines.push_back({ "", sentence, 0 });
     };
     add(report.planned, imported->taken);
     add(report.assumed, imported->assumed);
+    add(report.notUnderstood, imported->notUnderstood);
     add(report.ignored, imported->ignored);
     if (const auto written = writePlan(imported->plan, options.out); !written)
         return { written.error() };

@@ -103,15 +103,17 @@ std::string tableOf(const ImportReport &report)
 {
     return groupedSection("Taken", report.taken, true) + groupedSection("Notes", report.notes)
         + groupedSection("Plan", report.planned) + groupedSection("Assumed", report.assumed)
-        + groupedSection("Ignored", report.ignored) + groupedSection("Refused", report.refused) + "Wrote "
-        + report.written + (report.wrote.empty() ? "" : ": " + report.wrote) + "\n";
+        + groupedSection("Not understood", report.notUnderstood) + groupedSection("Ignored", report.ignored)
+        + groupedSection("Refused", report.refused) + "Wrote " + report.written
+        + (report.wrote.empty() ? "" : ": " + report.wrote) + "\n";
 }
 
 std::string jsonOf(const ImportReport &report)
 {
     const Json json { { "out", report.written }, { "taken", listOf(report.taken) }, { "notes", listOf(report.notes) },
         { "plan", listOf(report.planned) }, { "assumed", listOf(report.assumed) },
-        { "ignored", listOf(report.ignored) }, { "refused", listOf(report.refused) } };
+        { "not_understood", listOf(report.notUnderstood) }, { "ignored", listOf(report.ignored) },
+        { "refused", listOf(report.refused) } };
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -18,7 +18,7 @@ struct ImportReport {
         /// of entries; 0: it counts nothing
         std::int64_t count = 0;
     };
-    std::vector<Line> taken, notes, planned, assumed, ignored, refused;
+    std::vector<Line> taken, notes, planned, assumed, notUnderstood, ignored, refused;
     /// file
     std::string written;
     /// "8 ranks, 1,200,000 spans, …"

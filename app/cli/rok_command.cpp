@@ -26,6 +26,8 @@ int runRok(const RokOptions &options)
     const auto own = evaluateLoaded(*loaded, options.plan, Depth::Score);
     if (!own)
         return fail(own.error());
+    if (const auto unranked = whyUnranked((*own)->model.doubts))
+        return fail(inFile({ *unranked }, options.plan));
     const PlanPtr plan = (*own)->plan;
     if (const std::string why = whyNoRok(*plan); !why.empty())
         return fail({ { ErrorCode::BadValue, "profile", why, "a plan without a profile" } });

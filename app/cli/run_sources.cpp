@@ -58,10 +58,11 @@ Errors tellOf(const Recording &recording, const std::vector<std::string> &named)
     Errors faults;
     for (const RecordedSource &source : recording.sources) {
         const bool isNamed = std::ranges::find(named, source.file) != named.end();
-        const bool isText = source.refused.starts_with("It is a text");
         if (!source.refused.empty() && isNamed)
             faults.push_back({ ErrorCode::BadSyntax, source.file, source.refused,
-                isText ? "a log of a known tool, or --line-pattern, which says what stands where in its lines" : "" });
+                source.mayTakeLinePattern
+                    ? "a log of a known tool, or --line-pattern, which says what stands where in its lines"
+                    : "" });
         else if (!source.refused.empty())
             tell(source.file, source.refused);
         else if (source.isTruncated)

@@ -123,7 +123,8 @@ std::string verdictTable(const JudgedRun &judged)
     if (judged.imported) {
         if (!judged.verdict)
             text += section("Assumed", judged.imported->assumed);
-        text += section("The plan is made of", judged.imported->taken) + section("Ignored", judged.imported->ignored);
+        text += section("The plan is made of", judged.imported->taken)
+            + section("Not understood", judged.imported->notUnderstood) + section("Ignored", judged.imported->ignored);
     }
     return text;
 }
@@ -173,9 +174,10 @@ std::string verdictJson(const JudgedRun &judged)
     if (memory)
         json["memory_bytes"] = { { "predicted", memory->predictedBytes }, { "measured", memory->measuredBytes } };
     json["memory"] = memory ? memoryJson(*memory) : Json(nullptr);
-    json["plan"] = judged.imported ? Json { { "taken", judged.imported->taken },
-        { "assumed", judged.imported->assumed }, { "ignored", judged.imported->ignored } }
-                                   : Json(nullptr);
+    json["plan"] = judged.imported
+        ? Json { { "taken", judged.imported->taken }, { "assumed", judged.imported->assumed },
+              { "not_understood", judged.imported->notUnderstood }, { "ignored", judged.imported->ignored } }
+        : Json(nullptr);
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/printable.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard::detail {
 
@@ -29,6 +30,18 @@ std::string syntaxReason(std::string message)
         }
     }
     return shortened(printable(message), 160);
+}
+
+std::string pythonsWord(std::string_view text, std::size_t position)
+{
+    // The parser stands behind the first byte that it does not know: the word begins there or a little before.
+    for (const auto &[python, json] : { std::pair<std::string_view, std::string_view> { "True", "true" },
+             { "False", "false" }, { "None", "null" } }) {
+        const std::size_t from = position > 0 ? position - 1 : 0;
+        if (text.substr(std::min(from, text.size())).starts_with(python))
+            return std::string(json) + ", as JSON has it: " + std::string(python) + " is Python's";
+    }
+    return {};
 }
 
 std::string escapedPointerStep(std::string_view key)

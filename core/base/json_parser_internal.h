@@ -34,6 +34,8 @@ struct JsonLimits {
 [[nodiscard]] std::string lineAndColumn(std::string_view text, std::size_t position);
 /// What the parser says, without its own prefix, on one line and not long.
 [[nodiscard]] std::string syntaxReason(std::string message);
+/// What would be right where Python's True, False or None stops the parser; empty where it is another thing.
+[[nodiscard]] std::string pythonsWord(std::string_view text, std::size_t position);
 /// A key as a step of a JSON pointer, cut to what a reader reads.
 [[nodiscard]] std::string escapedPointerStep(std::string_view key);
 
@@ -83,7 +85,8 @@ public:
 
     bool parse_error(std::size_t position, const std::string &, const nlohmann::detail::exception &e) override
     {
-        fail(m_file + ":" + lineAndColumn(m_text, position), "not valid JSON: " + syntaxReason(e.what()), "");
+        fail(m_file + ":" + lineAndColumn(m_text, position), "not valid JSON: " + syntaxReason(e.what()),
+            pythonsWord(m_text, position));
         return false;
     }
 

@@ -17,6 +17,19 @@ std::string formatted(const char *format, ...)
     return text;
 }
 
+std::string capitalised(std::string text)
+{
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+        text.front() = char(text.front() - 'a' + 'A');
+    return text;
+}
+
+std::string asSentence(std::string text)
+{
+    text = capitalised(std::move(text));
+    return text.empty() || text.ends_with('.') ? text : text + ".";
+}
+
 std::string counted(std::int64_t count, std::string_view thing)
 {
     return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");

@@ -16,6 +16,10 @@ namespace trainyard {
 /// "1 step", "16 steps".
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view thing);
 
+/// "Not compared: …" of "not compared: …", and as a sentence with its full stop.
+[[nodiscard]] std::string capitalised(std::string text);
+[[nodiscard]] std::string asSentence(std::string text);
+
 /// "a; b; c" and, where the last one has a word of its own, "a, b or c".
 [[nodiscard]] std::string joined(const std::vector<std::string> &texts, std::string_view between);
 [[nodiscard]] std::string joined(

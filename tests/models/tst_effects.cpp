@@ -219,9 +219,11 @@ private slots:
         const EffectTablePtr table = complete(spy);
         QVERIFY(table && table->strategies.size() > 5);
         QVERIFY(table->parts.empty() && table->retired.empty());
+        QVERIFY2(table->notCompared.find("which no plan takes") != std::string::npos, table->notCompared.c_str());
         for (const auto &[id, effect] : table->strategies) {
             QVERIFY2(!effect.change, id.c_str());
-            QVERIFY2(!effect.iterationTime || effect.because.starts_with("not compared"), effect.because.c_str());
+            QVERIFY2(!effect.iterationTime || effect.notCompared.starts_with("not compared: --zebra"), id.c_str());
+            QVERIFY2(!effect.isIdle && effect.because.empty(), id.c_str()); // "no effect" would be a comparison
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/map_preview.h"
 
+#include "core/evaluation/evaluate/comparable.h"
 #include "models/text/format.h"
 #include "views/theme/theme.h"
 
@@ -62,7 +63,7 @@ QString MapPreview::verdict(const Evaluation *before) const
     const double old = before ? before->metrics.iterationTime.value_or(0) : 0;
     const Problem *problem = blocking(*m_evaluation);
     QString text;
-    if (now > 0 && old > 0)
+    if (now > 0 && old > 0 && whyNotCompared(*before, *m_evaluation).empty())
         text = QStringLiteral("%1 → %2  %3").arg(formatSeconds(old), formatSeconds(now), formatChange(old, now));
     else if (now > 0)
         text = QStringLiteral("%1 per iteration").arg(formatSeconds(now));

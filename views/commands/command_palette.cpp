@@ -133,6 +133,10 @@ bool CommandPalette::eventFilter(QObject *watched, QEvent *event)
 {
     if (event->type() == QEvent::FocusOut && isVisible() && !isAncestorOf(QApplication::focusWidget()))
         hide();
+    if (event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Escape) {
+        event->accept(); // it is the palette's, whatever page lies below
+        return true;
+    }
     if (event->type() == QEvent::KeyPress) {
         const int key = static_cast<QKeyEvent *>(event)->key();
         const int rows = m_list->count();

@@ -29,6 +29,8 @@ void CommandRegistry::add(Command command)
     }
     m_commands.push_back(std::move(command));
     m_actions.push_back(action);
+    if (action)
+        showTip(m_actions.size() - 1);
 }
 
 QAction *CommandRegistry::action(const QString &id) const
@@ -60,15 +62,21 @@ void CommandRegistry::refresh()
         action->setEnabled(!command.isEnabled || command.isEnabled());
         if (command.isChecked)
             action->setChecked(command.isChecked());
-        if (command.describe)
-            action->setText(command.describe());
-        QString tip = action->text();
-        tip.remove(u'&');
-        if (const QString keys = keysOf(command); !keys.isEmpty())
-            tip += QStringLiteral("  (%1)").arg(keys);
-        action->setToolTip(tip);
+        if (const QString text = command.describe ? command.describe() : action->text(); text != action->text()) {
+            action->setText(text);
+            showTip(i);
+        }
     }
     emit refreshed();
+}
+
+void CommandRegistry::showTip(std::size_t at)
+{
+    QString tip = m_actions[at]->text();
+    tip.remove(u'&');
+    if (const QString keys = keysOf(m_commands[at]); !keys.isEmpty())
+        tip += QStringLiteral("  (%1)").arg(keys);
+    m_actions[at]->setToolTip(tip);
 }
 
 void CommandRegistry::refreshIcons()

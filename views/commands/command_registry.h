@@ -56,6 +56,9 @@ signals:
     void refreshed();
 
 private:
+    /// Text and keys of a command with `run`.
+    void showTip(std::size_t at);
+
     QWidget *m_window;
     std::vector<Command> m_commands;
     /// beside m_commands; nullptr where there is no `run`

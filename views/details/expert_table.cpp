@@ -65,6 +65,8 @@ ExpertTable::ExpertTable(QWidget *parent)
 
 void ExpertTable::setContent(ExpertsHere here)
 {
+    if (here.experts.empty() && m_here.experts.empty())
+        return; // hidden, and stays so: with every edit of a dense model
     m_here = std::move(here);
     setVisible(!m_here.experts.empty());
     TextRows experts { { tr("Expert"), tr("GPUs"), tr("Load") }, {} };

@@ -102,8 +102,8 @@ void EditsPanel::refresh()
     m_table->scrollTo(m_model->index(current, 0));
     const std::vector<HistoryStep> &steps = m_history.steps();
     const auto &first = steps.front().figures, &now = steps[std::size_t(current)].figures;
-    const bool isComparable =
-        current > 0 && first && now && first->iterationTime && now->iterationTime && first->isOfJobs == now->isOfJobs;
+    const bool isComparable = current > 0 && first && now && first->iterationTime && now->iterationTime
+        && first->isOfJobs == now->isOfJobs && first->isComparable && now->isComparable;
     const bool isOfJobs = now && now->isOfJobs;
     m_sum->setText(
         steps.size() == 1 ? tr(

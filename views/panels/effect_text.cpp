@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/effect_text.h"
 
+#include "core/base/words.h"
 #include "models/text/duration.h"
 #include "models/text/format.h"
 
@@ -44,11 +45,13 @@ Ink inkOfDirections(int best, int worst)
     return worst > 0 ? Ink::Bad : Ink::Faint;
 }
 
-/// What cannot be had at all; empty text where it can.
+/// What cannot be had at all, or is set against nothing; empty text where it can.
 EffectText obstacle(const Effect &effect, bool fitsNow)
 {
     if (!effect.iterationTime)
         return { QObject::tr("not possible"), Ink::Faint, {}, true };
+    if (!effect.notCompared.empty())
+        return { QObject::tr("not compared"), Ink::Faint, {}, true };
     if (!effect.fits && fitsNow)
         return { effect.memoryBytes > 0 ? QObject::tr("%1, does not fit").arg(formatBytes(effect.memoryBytes))
                                         : QObject::tr("does not fit"),
@@ -147,7 +150,8 @@ EffectText blockedText(const std::vector<Alternative> &alternatives)
 
 EffectText utilizationText(const Effect &effect, std::optional<double> utilizationNow)
 {
-    if (!effect.iterationTime || !effect.feasible || !effect.utilization || !utilizationNow)
+    if (!effect.iterationTime || !effect.feasible || !effect.notCompared.empty() || !effect.utilization
+        || !utilizationNow)
         return effectText(effect);
     const double points = (*effect.utilization - *utilizationNow) * 100;
     if (std::abs(points) < kNoChange * 100)
@@ -159,14 +163,14 @@ EffectText utilizationText(const Effect &effect, std::optional<double> utilizati
 
 QString utilizationSentence(const Effect &effect, std::optional<double> utilizationNow)
 {
-    if (!effect.utilization || !utilizationNow)
+    if (!effect.utilization || !utilizationNow || !effect.notCompared.empty())
         return {};
     return QObject::tr("GPUs at work %1 → %2.").arg(formatPercent(*utilizationNow), formatPercent(*effect.utilization));
 }
 
 QString becauseText(const Effect &effect)
 {
-    return QString::fromStdString(effect.because);
+    return QString::fromStdString(effect.notCompared.empty() ? effect.because : effect.notCompared);
 }
 
 QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
@@ -176,7 +180,7 @@ QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
     const auto time = [&](double seconds) {
         return effect.isOfJobs ? formatDuration(seconds) : formatSeconds(seconds);
     };
-    if (effect.iterationTime && iterationNow)
+    if (effect.iterationTime && iterationNow && effect.notCompared.empty())
         sentences << QObject::tr("%1 %2 → %3.").arg(what, time(*iterationNow), time(*effect.iterationTime));
     else if (effect.iterationTime)
         sentences << QObject::tr("%1 %2.").arg(what, time(*effect.iterationTime));
@@ -184,7 +188,9 @@ QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
         sentences << (effect.idleBecause.empty()
                 ? QObject::tr("No effect on this plan.")
                 : QObject::tr("No effect: %1.").arg(QString::fromStdString(effect.idleBecause)));
-    if (const QString why = becauseText(effect); !why.isEmpty())
+    if (!effect.notCompared.empty())
+        sentences << QString::fromStdString(asSentence(effect.notCompared));
+    else if (const QString why = becauseText(effect); !why.isEmpty())
         sentences << QObject::tr("Because: %1.").arg(why);
     if (effect.capacityBytes > 0)
         sentences << QObject::tr("Fullest GPU %1 of %2.")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/memory_details.h"
 
+#include "core/base/words.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "models/text/format.h"
 #include "views/panels/fact_table.h"
 #include "views/panels/fit_steps.h"
@@ -171,7 +173,9 @@ void MemoryDetails::showOffers(bool isApplicable)
     }
     m_buysTitle->setVisible(isFree);
     m_noOffers->setVisible(isFree && count == 0);
-    m_noOffers->setText(m_advice && m_advice->isComplete
+    const std::string why = m_evaluation ? whyNotCompared(*m_evaluation) : std::string();
+    m_noOffers->setText(!why.empty() ? QString::fromStdString(asSentence(why))
+            : m_advice && m_advice->isComplete
             ? tr("No larger micro-batch, fewer stages, less tensor parallelism or less recomputation that fits is "
                  "faster.")
             : tr("Trying larger micro-batches, fewer stages, less tensor parallelism and less recomputation…"));

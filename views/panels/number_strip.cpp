@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/number_strip.h"
 
+#include "core/evaluation/evaluate/comparable.h"
 #include "models/job_rows.h"
 #include "models/text/confidence_text.h"
 #include "models/text/duration.h"
@@ -299,7 +300,9 @@ void NumberStrip::refresh()
             || (i == kHost && now && jobSummary(*m_evaluation->metrics.jobs).isHostOverfull);
         m_cards[i]->setNumber(now ? kind.text(*m_evaluation, *now) : QString(), overflows ? Ink::Bad : Ink::Text,
             now ? detailOf(kind, *m_evaluation) : tr("Does not apply to this plan."));
-        QString difference = now && before ? kind.difference(*before, *now) : QString();
+        QString difference = now && before && whyNotCompared(*m_baseline, *m_evaluation).empty()
+            ? kind.difference(*before, *now)
+            : QString();
         if (std::ranges::none_of(difference, [](QChar c) { return c >= u'1' && c <= u'9'; }))
             difference.clear(); // rounds to nothing
         m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOfDifference(kind, *before, *now),

@@ -233,7 +233,8 @@ void StrategyRow::showEffect(const EffectTable *effects)
         m_effect->setToolTip(blocked.text.isEmpty() ? QString() : m_list ? m_list->toolTip() : m_switch->toolTip());
         return;
     }
-    m_effect->setEffect(m_switch ? QString() : text(best->alternative->label).section(QStringLiteral(" · "), 0, 0),
+    const bool isBest = !m_switch && best->effect->notCompared.empty(); // else which of them is told by nothing
+    m_effect->setEffect(!isBest ? QString() : text(best->alternative->label).section(QStringLiteral(" · "), 0, 0),
         words(*best, *effects));
     m_effect->setToolTip(QStringLiteral("%1. %2").arg(text(best->alternative->sentence), sentence(*best, *effects)));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/why_panel.h"
 
+#include "core/base/words.h"
 #include "models/text/format.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/critical_path_text.h"
@@ -169,8 +170,9 @@ void WhyPanel::showParts()
     const auto leftOut = m_effects ? m_effects->partsLeftOut : 0;
     const QString further =
         leftOut > 0 ? tr("%L1 further parts, of datacenters without a stage, were not tried.").arg(leftOut) : QString();
-    m_empty->setText(count > 0           ? further
-            : searching                  ? tr("Trying better links, nodes and GPUs…")
+    m_empty->setText(count > 0                             ? further
+            : m_effects && !m_effects->notCompared.empty() ? QString::fromStdString(asSentence(m_effects->notCompared))
+            : searching                                    ? tr("Trying better links, nodes and GPUs…")
             : m_plan && hasJobs(*m_plan) ? tr("No single better part would have all jobs done sooner.")
                                          : tr("No single better part would make the iteration shorter."));
     m_empty->setVisible(!m_empty->text().isEmpty());

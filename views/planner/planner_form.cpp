@@ -163,7 +163,6 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
             });
         });
     connect(&search, &PlanSearch::settingsChanged, this, &PlannerForm::refresh);
-    connect(&search, &PlanSearch::planChanged, this, &PlannerForm::refresh);
     refresh();
 }
 

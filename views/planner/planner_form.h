@@ -30,10 +30,11 @@ public:
     [[nodiscard]] const std::vector<QCheckBox *> &scenarios() const { return m_scenarios; }
     /// null where it is not fixed
     [[nodiscard]] QWidget *pinRow(const std::string &key) const;
+    /// Settings by themselves; another plan's datacenters and worlds when asked to, as nobody may be looking.
+    void refresh();
 
 private:
     void arrange();
-    void refresh();
     void listPlaces();
     void listScenarios();
     void listPins();

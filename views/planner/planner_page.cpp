@@ -118,12 +118,21 @@ void PlannerPage::wire()
         m_isAnew = true; // their order may be another
         refreshNow();
     });
-    connect(&m_search, &PlanSearch::planChanged, this, &PlannerPage::refreshNow);
+    connect(&m_search, &PlanSearch::planChanged, this, [this] {
+        if (isVisible()) // else with the rest, when it is looked at
+            refreshAll();
+    });
     connect(&m_search, &PlanSearch::settingsChanged, this, &PlannerPage::showState);
     // Form and steps are listed anew before: they were told first.
     for (const auto signal : { &PlanSearch::settingsChanged, &PlanSearch::stepsChanged, &PlanSearch::ended })
         connect(&m_search, signal, this, [this] { tabInReadingOrder(*this); });
-    connect(&m_search, &PlanSearch::planChanged, this, [this] { tabInReadingOrder(*this); });
+    tabInReadingOrder(*this);
+}
+
+void PlannerPage::refreshAll()
+{
+    form->refresh();
+    refreshNow();
     tabInReadingOrder(*this);
 }
 
@@ -287,7 +296,7 @@ void PlannerPage::showState()
 void PlannerPage::showEvent(QShowEvent *event)
 {
     QWidget::showEvent(event);
-    refreshNow(); // what came while nobody looked
+    refreshAll(); // what came while nobody looked
 }
 
 QString PlannerPage::resultLine() const

@@ -45,6 +45,8 @@ public:
     [[nodiscard]] QString noteLine() const;
     /// What waits for the next frame is shown now.
     void refreshNow();
+    /// With the form: another plan may have other datacenters and worlds.
+    void refreshAll();
 
 Q_SIGNALS:
     void closed();

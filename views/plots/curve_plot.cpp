@@ -74,7 +74,7 @@ void CurvePlot::setVisibleRange(Nanoseconds from, Nanoseconds to)
     }
     if (hasTimeAxis()) {
         m_plot->xAxis->setRange(double(m_from) * 1e-9, double(m_to) * 1e-9);
-        m_plot->replot(QCustomPlot::rpQueuedReplot);
+        drawSoon();
     }
 }
 
@@ -134,14 +134,23 @@ int CurvePlot::buckets() const
 void CurvePlot::markDirty()
 {
     m_dirty = true;
+    drawSoon();
+}
+
+void CurvePlot::drawSoon()
+{
     if (!isVisible() || std::exchange(m_isQueued, true))
         return;
     QMetaObject::invokeMethod(
         this,
         [this] {
             m_isQueued = false;
-            if (isVisible())
+            if (!isVisible())
+                return;
+            if (m_dirty)
                 refresh();
+            else
+                m_plot->replot(QCustomPlot::rpQueuedRefresh);
         },
         Qt::QueuedConnection);
 }
@@ -181,7 +190,7 @@ void CurvePlot::refresh()
         text->setClipToAxisRect(false);
     }
     setAccessibleDescription(empty.isEmpty() ? note() : empty);
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    m_plot->replot(QCustomPlot::rpQueuedRefresh);
     Q_EMIT refreshed();
 }
 
@@ -257,7 +266,7 @@ void CurvePlot::setRange(double from, double to)
     if (m_dirty)
         refresh();
     else
-        m_plot->replot(QCustomPlot::rpQueuedReplot);
+        drawSoon();
     Q_EMIT rangeChanged(m_from, m_to);
 }
 

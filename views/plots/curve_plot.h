@@ -89,6 +89,8 @@ protected:
     void contextMenuEvent(QContextMenuEvent *event) override;
 
 private:
+    /// What has changed is drawn once, when control is back: content anew, or the same content in another range.
+    void drawSoon();
     void refresh();
     void applyTheme();
     void moveCrosshair(QPoint position);

@@ -4,8 +4,8 @@
 
 #include "models/text/format.h"
 #include "views/plots/axis_tickers.h"
+#include "views/plots/column_graph.h"
 #include "views/plots/curve_data.h"
-#include "views/plots/qcustomplot_gateway.h"
 #include "views/theme/theme.h"
 
 #include <QCoreApplication>
@@ -122,21 +122,18 @@ private:
         QColor color;
         std::vector<double> share;
     };
-    /// A bucket is about a pixel: lines from the axis fill at a quarter of a polygon's price. Opaque, as they touch.
+    /// Opaque, as columns touch.
     void fill(QCustomPlot &plot, const QVector<QCPGraphData> &points, const QColor &color) const
     {
-        QCPGraph *graph = plot.addGraph();
-        graph->data()->set(points, true);
-        graph->setLineStyle(QCPGraph::lsImpulse);
-        graph->setAntialiased(false);
         const QColor panel = theme().panel;
         const auto mix = [](int from, int to) { return qRound(from + (to - from) * 0.22); };
         const double shown = plot.xAxis->range().size();
         const double width =
             std::max(1.0, std::ceil(plot.axisRect()->width() * seconds() / double(points.size()) / shown));
-        graph->setPen(QPen(
+        auto *graph = new ColumnGraph(plot,
             QColor(mix(panel.red(), color.red()), mix(panel.green(), color.green()), mix(panel.blue(), color.blue())),
-            width, Qt::SolidLine, Qt::FlatCap));
+            width);
+        graph->data()->set(points, true);
     }
 
     std::vector<Curve> m_curves;

@@ -16,12 +16,14 @@ PlanOfRunCard::PlanOfRunCard(PlanOfRun &plan, QWidget *parent)
     , make(new QPushButton(tr("Make a plan of this run"), this))
     , taken(new SentenceList(Ink::Text))
     , assumed(new SentenceList(Ink::Muted))
+    , notUnderstood(new SentenceList(Ink::Warning))
     , ignored(new SentenceList(Ink::Muted))
     , m_plan(plan)
     , m_summary(new TextLine({}, Ink::Text, this))
     , m_errors(new SentenceList(Ink::Warning))
     , m_takenTitle(new SectionTitle(tr("Taken from the run")))
     , m_assumedTitle(new SectionTitle(tr("Told by no file")))
+    , m_notUnderstoodTitle(new SectionTitle(tr("Not understood")))
     , m_ignoredTitle(new SectionTitle(tr("Left out")))
 {
     setAccessibleName(tr("The plan that the run tells of"));
@@ -40,6 +42,8 @@ PlanOfRunCard::PlanOfRunCard(PlanOfRun &plan, QWidget *parent)
     column->addWidget(taken);
     column->addWidget(m_assumedTitle);
     column->addWidget(assumed);
+    column->addWidget(m_notUnderstoodTitle);
+    column->addWidget(notUnderstood);
     column->addWidget(m_ignoredTitle);
     column->addWidget(ignored);
     column->addStretch(1);
@@ -73,9 +77,11 @@ void PlanOfRunCard::refresh()
     m_errors->setSentences(found.errors);
     taken->setSentences(found.taken);
     assumed->setSentences(found.assumed);
+    notUnderstood->setSentences(found.notUnderstood);
     ignored->setSentences(found.ignored);
     m_takenTitle->setVisible(!found.taken.isEmpty());
     m_assumedTitle->setVisible(!found.assumed.isEmpty());
+    m_notUnderstoodTitle->setVisible(!found.notUnderstood.isEmpty());
     m_ignoredTitle->setVisible(!found.ignored.isEmpty());
 }
 

@@ -22,7 +22,7 @@ public:
     [[nodiscard]] QString summary() const;
 
     QPushButton *const make;
-    SentenceList *const taken, *const assumed, *const ignored;
+    SentenceList *const taken, *const assumed, *const notUnderstood, *const ignored;
 
 signals:
     void planRequested(const trainyard::PlanPtr &plan);
@@ -33,7 +33,7 @@ private:
     PlanOfRun &m_plan;
     TextLine *m_summary;
     SentenceList *m_errors;
-    SectionTitle *m_takenTitle, *m_assumedTitle, *m_ignoredTitle;
+    SectionTitle *m_takenTitle, *m_assumedTitle, *m_notUnderstoodTitle, *m_ignoredTitle;
 };
 
 } // namespace trainyard

@@ -103,7 +103,8 @@ void RunPage::connectParts()
     });
     picture->setMenu(menu);
     setPanelTable(m_body, [this] { return toTsv(); });
-    auto *escape = new QShortcut(QKeySequence(Qt::Key_Escape), this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
+    // Also where a bar around the page has the focus; it holds while the page is seen.
+    auto *escape = new QShortcut(QKeySequence(Qt::Key_Escape), this, nullptr, nullptr, Qt::WindowShortcut);
     connect(escape, &QShortcut::activated, this, &RunPage::closed);
     connect(&m_runs, &RunDocument::runChanged, this, &RunPage::showRun);
     connect(&m_runs, &RunDocument::runUpdated, this, &RunPage::showUpdated);

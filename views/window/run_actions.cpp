@@ -162,7 +162,7 @@ void RunActions::showFailure(const Errors &errors)
         ? tr("“%1” holds nothing of a run, and is no plan.").arg(nameOf(m_asked.front()))
         : tr("None of these %1 holds anything of a run, and none is a plan.").arg(m_asked.size());
     std::vector<Message::Answer> answers;
-    if (std::ranges::any_of(errors, [](const Error &error) { return error.what.starts_with("It is a text"); }))
+    if (m_runs.mayTakeLinePattern())
         answers.push_back({ tr("Line pattern…"), [this] { readByLinePattern(); } });
     m_messages.show({ kOpen, Message::Tone::Error, headline, lines.join(u'\n'), std::move(answers) });
 }

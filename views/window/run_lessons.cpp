@@ -80,6 +80,15 @@ void RunLessons::makePlan()
 /// Said once a run: whoever closes the message knows it.
 void RunLessons::offerPlan()
 {
+    const RunPtr &run = m_runs.run();
+    if (m_isNewRun && run && tellsPlanAlone(*run)) {
+        m_isNewRun = false;
+        if (std::exchange(m_isPlanWanted, false) && m_planOfRun.isOffered())
+            makePlan();
+        else
+            m_page.showTab(m_planCard); // all there is of it
+        return;
+    }
     if (std::exchange(m_isPlanWanted, false)) {
         m_isNewRun = false;
         if (m_planOfRun.isOffered())

@@ -2,6 +2,7 @@
 #include "core/evaluation/advice/job_comparison.h"
 
 #include "core/base/words.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/evaluate/problems/job_problems.h"
 #include "core/facts/cluster/edits.h"
 #include "core/facts/plan/enum_names.h"
@@ -45,6 +46,8 @@ public:
             variant.evaluation = std::move(*answer);
             const auto &problems = variant.evaluation->problems;
             const auto blocking = std::ranges::find(problems, Severity::Blocking, &Problem::severity);
+            if (const std::string why = whyNotCompared(*variant.evaluation); !why.empty())
+                say(why);
             if (!variant.evaluation->feasible() && blocking != problems.end())
                 say(blocking->text);
         } else {
@@ -104,7 +107,7 @@ std::string nameOf(const Pool &pool, const Datacenter &datacenter, const Catalog
 
 Metric JobVariant::makespan() const
 {
-    if (!evaluation || !evaluation->feasible() || !evaluation->metrics.jobs)
+    if (!evaluation || !evaluation->feasible() || !evaluation->metrics.jobs || !whyNotCompared(*evaluation).empty())
         return std::nullopt;
     return evaluation->metrics.jobs->makespan;
 }

@@ -19,7 +19,7 @@ struct JobVariant {
     PlanPtr plan;
     /// null where it could not be evaluated
     EvaluationPtr evaluation;
-    /// empty where the variant cannot run
+    /// empty where the variant cannot run, or is not compared (core/evaluation/evaluate/comparable.h)
     [[nodiscard]] Metric makespan() const;
     /// to their ends
     [[nodiscard]] int jobsRun() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/rok.h"
 
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/iteration/memory/off_gpu.h"
 #include "core/iteration/memory/stage_memory.h"
 #include "core/iteration/placement/stage_source.h"
@@ -87,7 +88,8 @@ std::vector<RokPoint> rokPlans(const PlanPtr &plan, ActivationWay way)
 bool readRokPoint(RokPoint &point, const Evaluation &evaluation)
 {
     const Metrics &metrics = evaluation.metrics;
-    if (!metrics.memory || metrics.memory->perStage.empty() || !metrics.modelTflopsPerGpu || !metrics.iterationTime)
+    if (!whyNotCompared(evaluation).empty() || !metrics.memory || metrics.memory->perStage.empty()
+        || !metrics.modelTflopsPerGpu || !metrics.iterationTime)
         return false;
     for (const StageMemory &stage : metrics.memory->perStage) {
         if (const auto bytes = double(bytesOfMicroBatches(stage)); bytes > point.activationPeak) {
@@ -125,6 +127,8 @@ RokCurve rokCurve(
             std::string why = "the plan has no time or no memory to show";
             if (!evaluation)
                 why = toString(evaluation.error().front());
+            else if (std::string unknown = whyNotCompared(**evaluation); !unknown.empty())
+                why = std::move(unknown);
             else if (const auto &problems = (*evaluation)->problems; !problems.empty())
                 why = problems.front().text;
             curve.gaps.push_back({ point.way, point.microBatch, std::move(why) });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/sharing_results.h"
 
+#include "core/evaluation/evaluate/comparable.h"
+
 #include <algorithm>
 #include <future>
 #include <mutex>
@@ -111,6 +113,8 @@ SharingResult sharingResult(SharingPlan of, const RunContext &context)
         return result;
     }
     const Evaluation &evaluation = **evaluated;
+    if (result.why = whyNotCompared(evaluation); !result.why.empty())
+        return result;
     const Metrics &metrics = evaluation.metrics;
     result.isEvaluated = metrics.iterationTime.has_value();
     result.isFeasible = evaluation.feasible();

@@ -2,6 +2,7 @@
 // Fixes that are worth something only where they are faster: each is evaluated.
 #include "core/base/number_text.h"
 #include "core/evaluation/advice/fixes_internal.h"
+#include "core/evaluation/evaluate/comparable.h"
 
 #include <algorithm>
 
@@ -16,6 +17,8 @@ constexpr double kFaster = 0.995; // less is not worth a change
 
 std::vector<TimedFix> fasterFixes(const Evaluation &evaluation, FixSearch &search, std::vector<Fix> candidates)
 {
+    if (!whyNotCompared(evaluation).empty())
+        return {};
     std::size_t left = std::min<std::size_t>(
         kMostTimedTries, std::size_t(kMostFixTasks) / std::max<std::size_t>(1, evaluation.metrics.spans));
     EvaluationWorkspace workspace;

@@ -73,6 +73,8 @@ public:
     {
         const PlanPtr start = m_fitting.plan;
         const auto workload = resolve(start, m_catalogue);
+        if (workload && !workload->model.doubts.empty())
+            workspace = nullptr; // no time is set against another
         if (!m_fitting.before.hasRoom() && workload && workload->source.hasMemory) {
             const ChosenRungs chosen = Climb(start, m_fitting.before, m_footprints)
                                            .choose(memorySavings(*start, workload->model, workload->stack), workspace);

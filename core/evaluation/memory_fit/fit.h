@@ -54,7 +54,8 @@ struct Fitting {
     std::string summary;
 };
 
-/// `onStep` is called as steps are found, before the needless ones are dropped.
+/// Of a plan that is not compared (core/evaluation/evaluate/comparable.h) as fitMemory(). `onStep` is called as steps
+/// are found, before the needless ones are dropped.
 [[nodiscard]] Fitting fitModel(PlanPtr plan, const Catalogue &catalogue, EvaluationWorkspace &workspace,
     std::stop_token stop = {}, const std::function<void(const LadderStep &)> &onStep = {});
 

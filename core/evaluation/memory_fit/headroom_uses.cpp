@@ -3,6 +3,7 @@
 
 #include "core/base/words.h"
 #include "core/engine/schedule/traits.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/memory_fit/footprint.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/resolve.h"
@@ -84,13 +85,6 @@ Dimension recomputation(const Plan &plan)
     return changes;
 }
 
-std::string capitalised(std::string text)
-{
-    if (!text.empty())
-        text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
-    return text;
-}
-
 std::string offerSentence(const HeadroomUse &offer)
 {
     return capitalised(offer.label)
@@ -111,6 +105,8 @@ public:
     HeadroomUses run(std::size_t most)
     {
         const EvaluationPtr now = evaluated(m_plan);
+        if (now && !whyNotCompared(*now).empty())
+            return m_result;
         m_now = now && now->metrics.tokensPerSecond ? *now->metrics.tokensPerSecond : 0;
         if (m_now <= 0 || !stageFacts(*m_plan).hasLayers) // measured times hold for their own shape only
             return m_result;

@@ -27,7 +27,7 @@ struct HeadroomUse {
 };
 
 struct HeadroomUses {
-    /// most gain first; none below kLeastGain
+    /// most gain first; none below kLeastGain, and of a plan that is not compared (comparable.h)
     std::vector<HeadroomUse> offers;
     int evaluated = 0, tooLarge = 0;
     bool isCancelled = false;

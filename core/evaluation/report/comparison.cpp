@@ -5,6 +5,7 @@
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/base/text_table.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/report/json_internal.h"
 #include "core/evaluation/report/metric_rows.h"
 #include "core/facts/plan/plan_diff.h"
@@ -87,7 +88,7 @@ std::string exactText(const Metric &value)
 /// Whether numbers of the two may be set against each other: nothing that is not understood is compared.
 bool areComparable(const NamedEvaluation &a, const NamedEvaluation &b)
 {
-    return a.evaluation->model.doubts.empty() && b.evaluation->model.doubts.empty();
+    return whyNotCompared(*a.evaluation, *b.evaluation).empty();
 }
 
 } // namespace

@@ -2,8 +2,11 @@
 #include "core/evaluation/report/explanation.h"
 
 #include "core/base/number_text.h"
+#include "core/base/printable.h"
 #include "core/base/text_table.h"
+#include "core/base/words.h"
 #include "core/engine/timeline/analysis.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/evaluate/metrics/breakdown_entries.h"
 #include "core/evaluation/evaluate/track_names.h"
 #include "core/evaluation/report/json_internal.h"
@@ -186,10 +189,12 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
         if (entry.seconds > 0 && total > 0)
             breakdown.add({ entry.label, secondsText(entry.seconds), percentText(entry.seconds / total), entry.where });
     }
+    const std::string why = whyNotCompared(evaluation);
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
         + fullestGpuTable(evaluation) + fixesTable(evaluation, effects.fixes) + bindingText(effects.binding)
         + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + retiredText(effects.retired)
-        + idleText(effects.idle) + datacenters;
+        + idleText(effects.idle) + datacenters
+        + (why.empty() ? std::string() : "\n" + printable(asSentence(why)) + "\n");
 }
 
 std::string explanationJson(const Evaluation &evaluation, PartEffects effects, const Selection *selection)
@@ -209,6 +214,8 @@ std::string explanationJson(const Evaluation &evaluation, PartEffects effects, c
     }
     json["memory"] = memoryJson(evaluation);
     const double now = evaluation.metrics.iterationTime.value_or(0);
+    const std::string why = whyNotCompared(evaluation);
+    json["not_compared"] = why.empty() ? Json(nullptr) : Json(why);
     json["better_parts"] = effectsJson(ranked(std::move(effects.parts)), now);
     json["fixes"] = effectsJson(effects.fixes, now);
     json["better_parts_left_out"] = effects.leftOut;

@@ -2,6 +2,8 @@
 #include "core/evaluation/report/html_tables_internal.h"
 
 #include "core/base/number_text.h"
+#include "core/base/words.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
 #include "core/evaluation/report/metric_rows.h"
@@ -56,7 +58,9 @@ std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
     std::vector<std::vector<MetricRow>> columns;
     std::size_t longest = 0;
     std::string html = "<table><tr><th></th>";
+    std::vector<bool> isCompared;
     for (const NamedEvaluation &plan : plans) {
+        isCompared.push_back(whyNotCompared(*plans.front().evaluation, *plan.evaluation).empty());
         columns.push_back(rowsOf(*plan.evaluation, withJobs));
         longest = columns.back().size() > columns[longest].size() ? columns.size() - 1 : longest;
         html += "<th" + std::string(columns.size() > 1 ? " colspan=\"2\"" : "") + ">" + escaped(plan.name)
@@ -74,7 +78,8 @@ std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
             isWorthALine |= row.value.value_or(0) != 0;
             line += cell(valueText(row));
             if (p > 0)
-                line += cell(row.value && base ? changeText(*base, *row.value) : "", judged(row, base));
+                line += isCompared[p] ? cell(row.value && base ? changeText(*base, *row.value) : "", judged(row, base))
+                                      : cell("", "change muted");
         }
         if (isWorthALine)
             html += line + "</tr>";
@@ -93,6 +98,8 @@ std::string settingsTable(const Evaluation &evaluation)
 std::string usefulPartsTable(const Evaluation &evaluation, const std::vector<PartEffect> &parts)
 {
     constexpr std::size_t kMost = 12;
+    if (const std::string why = whyNotCompared(evaluation); !why.empty())
+        return "<p>" + escaped(asSentence(why)) + "</p>";
     if (parts.empty())
         return {};
     const double now = evaluation.metrics.iterationTime.value_or(0);

@@ -2,6 +2,7 @@
 #include "core/evaluation/report/idle_changes.h"
 
 #include "core/base/words.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/report/idle_reasons_internal.h"
 #include "core/evaluation/report/outcome.h"
 #include "core/facts/plan/plan_diff.h"
@@ -154,6 +155,8 @@ std::vector<IdleChange> idleChanges(
     const PlanPtr &before, const Evaluation &after, const Catalogue &catalogue, const ScorePlan &score)
 {
     std::vector<IdleChange> idle;
+    if (!whyNotCompared(after).empty())
+        return idle;
     const std::optional<Workload> workload = placedWorkload(after, catalogue);
     for (const ChangedKey &key : changedKeys(*before, *after.plan)) {
         const PlanPtr back = withKeyBack(*after.plan, *before, key);

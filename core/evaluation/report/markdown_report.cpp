@@ -3,6 +3,8 @@
 
 #include "core/base/markdown_text.h"
 #include "core/base/number_text.h"
+#include "core/base/words.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/report/expert_text.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
@@ -154,7 +156,9 @@ std::string markdownReport(const std::vector<NamedEvaluation> &plans)
             for (const ReportSetting &setting : settings)
                 text += "- " + setting.name + ": " + markdownText(setting.value) + "\n";
         }
-        if (!plans[p].parts.empty())
+        if (const std::string why = whyNotCompared(evaluation); !why.empty())
+            text += "\n### What a better part would buy\n\n" + markdownText(asSentence(why)) + "\n";
+        else if (!plans[p].parts.empty())
             text +=
                 "\n### What a better part would buy\n\n| part | iteration | change | because |\n|---|---:|---:|---|\n";
         for (const PartEffect &part : plans[p].parts)

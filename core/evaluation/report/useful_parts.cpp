@@ -3,6 +3,7 @@
 
 #include "core/evaluation/advice/alternatives.h"
 #include "core/evaluation/advice/evaluate.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/report/because.h"
 #include "core/evaluation/report/part_effects_internal.h"
 
@@ -15,7 +16,7 @@ std::vector<PartEffect> usefulParts(const Evaluation &evaluation, const Catalogu
 {
     constexpr double kWorthTelling = 0.001; // of the iteration
     const double now = evaluation.metrics.iterationTime.value_or(0);
-    if (evaluation.metrics.jobs || !(now > 0))
+    if (evaluation.metrics.jobs || !(now > 0) || !whyNotCompared(evaluation).empty())
         return {};
     struct Best {
         PartEffect effect;

@@ -13,7 +13,7 @@ namespace trainyard {
 class Catalogue;
 
 /// Of several sizes of a part the one that gains most per piece; the largest gain first. Empty of a plan without an
-/// iteration, and where none helps.
+/// iteration, of one that is not compared (core/evaluation/evaluate/comparable.h), and where none helps.
 [[nodiscard]] std::vector<PartEffect> usefulParts(
     const Evaluation &evaluation, const Catalogue &catalogue, std::stop_token stop = {});
 

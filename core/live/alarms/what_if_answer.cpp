@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/number_text.h"
 #include "core/base/words.h"
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/evaluate/evaluation.h"
 #include "core/live/alarms/what_if.h"
 
@@ -33,6 +34,11 @@ WhatIfAnswer answerOf(const WhatIf &asked, const Evaluation &staying, const Eval
     if (!changed.feasible() || !(answer.secondsPerStep > 0)) {
         answer.secondsPerStep = answer.usdPerStep = 0;
         answer.sentence = "It cannot run so: " + whyNot(changed);
+        return answer;
+    }
+    if (const std::string why = whyNotCompared(staying, changed); !why.empty()) {
+        answer.stayingSeconds = answer.secondsPerStep = answer.usdPerStep = 0;
+        answer.sentence = capitalised(why);
         return answer;
     }
     const double saved = answer.stayingSeconds - answer.secondsPerStep;

@@ -162,6 +162,10 @@ struct SearchResult {
     Robustness robustness = Robustness::WorstCase;
     /// "8.2 % faster than your plan; proven best of 12,400 combinations, 212 simulated"
     std::string summary;
+    /// its end, which hangs on no other plan: "proven best of 12,400 combinations, 212 simulated"
+    std::string reach;
+    /// what the plan's software has not and was not tried (schedulesLeftOut()); may be empty
+    std::string software;
     /// seconds
     double elapsed = 0;
 

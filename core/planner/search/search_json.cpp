@@ -115,9 +115,10 @@ std::string searchJson(const SearchResult &result, const WrittenPlan *written, s
         return row ? toldJson(result, *row, changesOf(result, *row)) : Json(nullptr);
     };
     Json json { { "objective", toString(result.objective) }, { "value_is", valueName(result.objective) },
-        { "summary", result.summary }, { "complete", result.isComplete }, { "stopped", result.isStopped },
-        { "looked", result.looked }, { "scored", result.scored }, { "simulated", result.simulated },
-        { "wholly", result.wholly }, { "elapsed_s", number(result.elapsed) },
+        { "summary", result.summary }, { "software", result.software.empty() ? Json(nullptr) : Json(result.software) },
+        { "complete", result.isComplete }, { "stopped", result.isStopped }, { "looked", result.looked },
+        { "scored", result.scored }, { "simulated", result.simulated }, { "wholly", result.wholly },
+        { "elapsed_s", number(result.elapsed) },
         { "robust",
             result.scenarios.empty()                         ? Json(nullptr)
                 : result.robustness == Robustness::WorstCase ? Json("worst")

@@ -237,7 +237,8 @@ std::string searchTable(const SearchResult &result, const WrittenPlan *written)
     if (written)
         text += writtenText(*written);
     return text + leftOut(result.pruned, false, "Left out, of those looked at")
-        + leftOut(result.pruned, true, "Not looked at: values that do not go together");
+        + leftOut(result.pruned, true, "Not looked at: values that do not go together")
+        + (result.software.empty() ? "" : "\n" + result.software + ".\n");
 }
 
 } // namespace trainyard

@@ -129,7 +129,10 @@ void tellAnswer(SearchResult &result)
 {
     for (const std::size_t row : frontOf(result.rows, *result.asked))
         result.rows[row].isOnFront = true;
-    result.summary = answer(result) + "; " + howFar(result);
+    result.reach = howFar(result);
+    result.summary = answer(result) + "; " + result.reach;
+    if (std::ranges::find(result.asked->fixed, "schedule") == result.asked->fixed.end())
+        result.software = schedulesLeftOut(*result.space->base());
     if (!result.nearest)
         return;
     const SearchRow &nearest = result.rows[*result.nearest];

@@ -45,3 +45,20 @@ void addScheduleAxes(AxisList &axes, const Scope &scope)
 }
 
 } // namespace trainyard::detail
+
+std::string trainyard::schedulesLeftOut(const Plan &plan)
+{
+    constexpr int kMostNamed = 6;
+    const std::vector<std::string> &has = schedulesOf(plan.stack.name);
+    std::string names;
+    int count = 0;
+    for (const ScheduleTraits *schedule : allSchedules()) {
+        const bool isKnown = std::ranges::find(has, toString(schedule->kind)) != has.end();
+        if (!isKnown && schedule->kind != plan.schedule && ++count <= kMostNamed)
+            names += (names.empty() ? "" : ", ") + std::string(schedule->label);
+    }
+    if (has.empty() || count == 0)
+        return {};
+    return "Schedules that " + plan.stack.name + " does not have are not tried: " + names
+        + (count > kMostNamed ? " and " + std::to_string(count - kMostNamed) + " more" : "");
+}

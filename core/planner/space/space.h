@@ -45,6 +45,10 @@ struct Axis {
 /// [axis]: index into its values
 using Candidate = std::vector<std::uint16_t>;
 
+/// "Schedules that megatron-core does not have are not tried: GPipe, ZB-H1 and 9 more"; empty where its software has
+/// all of them.
+[[nodiscard]] std::string schedulesLeftOut(const Plan &plan);
+
 class SearchSpace {
 public:
     SearchSpace(PlanPtr base, std::vector<Axis> axes);

@@ -3,8 +3,10 @@
 // GPU it was, by whatever names it; prices by GPU.
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
+#include "core/facts/catalogue/nvlinks.h"
 #include "core/facts/hardware/gpu_name.h"
 #include "core/runs/imports/draft.h"
+#include "core/runs/imports/told_nodes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,6 +118,23 @@ bool setGpu(Draft &draft, Pool &pool, const std::string &name, const std::string
     return true;
 }
 
+/// What a topology tells of its GPUs without their names, against the GPU that is counted.
+void checkCapability(Draft &draft, const Pool &pool, int capability, const std::string &from)
+{
+    const GpuSpec *gpu = specOf(draft, pool);
+    const int own = gpu ? computeCapability(gpu->name) : 0;
+    if (!gpu || own == capability || (own == 0 && gpu->vendor == "NVIDIA"))
+        return;
+    std::string those;
+    for (const GpuSpec &one : draft.catalogue.gpus)
+        if (computeCapability(one.name) == capability && those.size() < 100)
+            those += (those.empty() ? "" : ", ") + shortName(one);
+    const auto text = [](int value) { return std::to_string(value / 10) + "." + std::to_string(value % 10); };
+    draft.doubt("Compute capability " + text(capability) + " (" + from + ")",
+        "is not of " + shortName(*gpu) + (own > 0 ? ", which has " + text(own) : std::string()) + " and is counted: "
+            + (those.empty() ? std::string("no GPU of the catalogue has it") : "of " + those + " it is"));
+}
+
 /// Links between the GPUs of a node, where they are told and other than the catalogue's by more than a tenth.
 void setNvlink(Draft &draft, Pool &pool, const RecordedNodes &nodes, const std::string &from)
 {
@@ -132,8 +151,9 @@ void setNvlink(Draft &draft, Pool &pool, const RecordedNodes &nodes, const std::
         + ", where the catalogue has " + plainText(gpu->linkGBps));
 }
 
-Pool poolOf(Draft &draft, const RecordedNodes &nodes, const Pool &model)
+Pool poolOf(Draft &draft, const CountedNodes &counted, const Pool &model)
 {
+    const RecordedNodes &nodes = counted.like;
     const std::string from = draft.sourceOf(nodes.source);
     Pool pool = model;
     pool.nodes = std::clamp(
@@ -146,12 +166,15 @@ Pool poolOf(Draft &draft, const RecordedNodes &nodes, const Pool &model)
     if (nodes.gpus <= 0 && draft.gpusPerNode)
         pool.gpusPerNode = *draft.gpusPerNode;
     const auto other = toldGpu(draft);
-    if (!nodes.gpu.empty())
+    const int capability = capabilityNamed(nodes.gpu);
+    if (!nodes.gpu.empty() && capability == 0)
         setGpu(draft, pool, nodes.gpu, from);
     else if (other)
         setGpu(draft, pool, other->name, other->from);
     else
         assumeGpu(draft, pool);
+    if (capability > 0)
+        checkCapability(draft, pool, capability, from);
     setNvlink(draft, pool, nodes, from);
     for (const std::string &fault : nodes.faults)
         draft.doubt(from, fault + ". The plan counts whole nodes");
@@ -163,7 +186,7 @@ Pool poolOf(Draft &draft, const RecordedNodes &nodes, const Pool &model)
     }
     draft.taken.push_back("pools[].nodes " + wholeText(pool.nodes)
         + (nodes.gpus > 0 ? ", each with " + std::to_string(pool.gpusPerNode) + " GPUs," : std::string()) + " from "
-        + from);
+        + from + counted.why);
     return pool;
 }
 
@@ -212,53 +235,16 @@ void leaveOutSwitches(Draft &draft)
             + draft.sourceOf(source) + "): how many of them a GPU has is not told there");
 }
 
-/// A whole machine as hwloc lists it, without a GPU, trains nothing.
-bool lacksGpu(const Draft &draft, const RecordedNodes &nodes)
-{
-    return nodes.gpus <= 0 && nodes.source < draft.recording.sources.size()
-        && draft.recording.sources[nodes.source].kind == SourceKind::Hwloc;
-}
-
 bool takeNodes(Draft &draft)
 {
-    std::vector<const RecordedNodes *> told;
-    for (const RecordedNodes &nodes : draft.recording.nodes)
-        if (lacksGpu(draft, nodes))
-            draft.ignore("The machine of " + draft.sourceOf(nodes.source) + ": it lists no GPU");
-        else if (nodes.count > 0 || !nodes.names.empty())
-            told.push_back(&nodes);
-    // A probe tells what a machine is like, and of how many only where nobody else does.
-    const auto isProbed = [&](const RecordedNodes *nodes) {
-        return nodes->source < draft.recording.sources.size()
-            && draft.recording.sources[nodes->source].kind == SourceKind::Probe;
-    };
-    if (draft.worldSize || !std::ranges::all_of(told, isProbed))
-        std::erase_if(told, isProbed);
+    const std::vector<CountedNodes> told = countedNodes(draft);
     if (told.empty())
         return false;
     const Pool model = firstPool(draft.plan);
-    // One machine's own topology tells what all are like; lists of nodes tell how many there are.
-    const auto count = [](const RecordedNodes *nodes) { return std::max(nodes->count, int(nodes->names.size())); };
-    RecordedNodes joined;
-    if (told.size() > 1) {
-        const auto isSample = [&](const RecordedNodes *nodes) { return nodes->gpus > 0 && count(nodes) == 1; };
-        const auto isList = [&](const RecordedNodes *nodes) { return nodes->gpus <= 0; };
-        const auto samples = std::ranges::count_if(told, isSample), lists = std::ranges::count_if(told, isList);
-        if (samples >= 1 && lists >= 1 && samples + lists == std::ssize(told)) {
-            joined = **std::ranges::find_if(told, isSample);
-            const RecordedNodes *list = *std::ranges::max_element(
-                told, {}, [&](const RecordedNodes *nodes) { return isList(nodes) ? count(nodes) : -1; });
-            joined.count = count(list);
-            joined.names = list->names;
-            draft.assume("All nodes of " + draft.sourceOf(list->source) + " are taken to be like that of "
-                + draft.sourceOf(joined.source));
-            told.assign(1, &joined);
-        }
-    }
     Datacenter &datacenter = onlyDatacenter(draft);
     std::set<std::string> ids;
-    for (const RecordedNodes *nodes : told) {
-        Pool pool = poolOf(draft, *nodes, model);
+    for (const CountedNodes &nodes : told) {
+        Pool pool = poolOf(draft, nodes, model);
         if (pool.nodes < 1)
             continue;
         std::string id = pool.id.empty() ? "pool-1" : pool.id;

@@ -47,10 +47,19 @@ void takeDeepSpeed(Draft &draft)
         draft.assume(std::to_string(*draft.worldSize) + " GPUs: the batch is one of " + std::to_string(replicas)
             + " replicas, and each is on as many GPUs as the plan has it");
     }
-    draft.plan.stack = {};
-    draft.plan.stack.name = told.isMegatron() ? "megatron-deepspeed" : "deepspeed";
-    draft.taken.push_back("stack " + draft.plan.stack.name
-        + (told.translations().empty() ? ", as DeepSpeed printed its configuration" : ", whose configuration it is"));
+    if (draft.worldSize && batch && own) {
+        const Parallelism &p = draft.plan.parallelism;
+        const std::int64_t replicas = std::max(1, *draft.worldSize / (p.tensor * p.pipeline * p.context));
+        const std::int64_t made = *own * steps.value_or(1) * replicas;
+        if (steps ? made != *batch : *batch % made != 0)
+            draft.doubt(told.said("deepspeed.train_batch_size"),
+                "is " + std::to_string(*batch) + ", and " + told.said("deepspeed.train_micro_batch_size_per_gpu")
+                    + " × " + (steps ? told.said("gradient_accumulation_steps") + " × " : std::string())
+                    + std::to_string(replicas) + " replicas make " + std::to_string(made) + ": "
+                    + std::to_string(*batch) + " is taken");
+    }
+    draft.takeStack(told.isMegatron() && told.translations().empty() ? "megatron-deepspeed" : "deepspeed",
+        told.translations().empty() ? "as DeepSpeed printed its configuration" : "whose configuration it is");
 }
 
 } // namespace trainyard::imports

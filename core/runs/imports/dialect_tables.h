@@ -14,10 +14,14 @@ inline constexpr std::string_view kOtherLoss =
 
 /// accelerate's default_config.yaml
 [[nodiscard]] std::span<const DialectRule> accelerateRules();
+/// transformers' TrainingArguments: shared by what is built on its Trainer
+[[nodiscard]] std::span<const DialectRule> trainerArgumentRules();
 /// scripts with the options of transformers' Trainer
 [[nodiscard]] std::span<const DialectRule> hfTrainerRules();
 [[nodiscard]] std::span<const DialectRule> llamaFactoryRules();
 [[nodiscard]] std::span<const DialectRule> axolotlRules();
+/// GPT-NeoX's arguments, built on Megatron's and DeepSpeed's. neox_table.cpp
+[[nodiscard]] std::span<const DialectRule> neoxRules();
 /// recipes of NeMo Automodel
 [[nodiscard]] std::span<const DialectRule> automodelRules();
 [[nodiscard]] std::span<const DialectRule> maxTextRules();

@@ -29,7 +29,8 @@ constexpr auto kNanotron = std::to_array<DialectRule>({
     { "tokens.sequence_length", "seq_length" },
     { "tokens.batch_accumulation_per_replica", "gradient_accumulation_steps" },
     { "tokens.train_steps", "train_iters" },
-    { "tokens.*" },
+    { "tokens.limit_*" },
+    { "tokens.val_check_interval" },
     { "optimizer.zero_stage", "zero_stage" },
     { "optimizer.accumulate_grad_in_fp32" },
     { "optimizer.optimizer_factory.name", "optimizer", "adamW", "adam" },
@@ -104,8 +105,15 @@ constexpr auto kDeepSpeed = std::to_array<DialectRule>({
     { "zero_optimization.offload_optimizer.ratio", "", "1" },
     { "zero_optimization.offload_optimizer.ratio", "", "1.0" },
     { "zero_optimization.offload_optimizer.ratio", "deepspeed.offload_ratio" },
-    { "zero_optimization.offload_optimizer.*" },
-    { "zero_optimization.offload_param.*" },
+    { "zero_optimization.offload_optimizer.nvme_path" },
+    { "zero_optimization.offload_optimizer.buffer_*" },
+    { "zero_optimization.offload_optimizer.pin_memory" },
+    { "zero_optimization.offload_optimizer.pipeline*" },
+    { "zero_optimization.offload_optimizer.fast_init" },
+    { "zero_optimization.offload_param.nvme_path" },
+    { "zero_optimization.offload_param.buffer_*" },
+    { "zero_optimization.offload_param.pin_memory" },
+    { "zero_optimization.offload_param.max_in_cpu" },
     { "zero_optimization.overlap_comm" },
     { "zero_optimization.contiguous_gradients" },
     { "zero_optimization.reduce_scatter" },
@@ -155,10 +163,11 @@ constexpr auto kDeepSpeed = std::to_array<DialectRule>({
 
 const std::array kDialects { Dialect { "nanotron.", "nanotron", kNanotron },
     Dialect { "ds_config.", "DeepSpeed", kDeepSpeed }, Dialect { "accelerate.", "Accelerate", accelerateRules() },
-    Dialect { "hf_trainer.", "Hugging Face's Trainer", hfTrainerRules() },
-    Dialect { "llama_factory.", "LLaMA-Factory", llamaFactoryRules() },
-    Dialect { "axolotl.", "Axolotl", axolotlRules() }, Dialect { "automodel.", "NeMo Automodel", automodelRules() },
-    Dialect { "maxtext.", "MaxText", maxTextRules() } };
+    Dialect { "hf_trainer.", "Hugging Face's Trainer", hfTrainerRules(), trainerArgumentRules() },
+    Dialect { "llama_factory.", "LLaMA-Factory", llamaFactoryRules(), trainerArgumentRules() },
+    Dialect { "axolotl.", "Axolotl", axolotlRules(), trainerArgumentRules() },
+    Dialect { "automodel.", "NeMo Automodel", automodelRules() }, Dialect { "maxtext.", "MaxText", maxTextRules() },
+    Dialect { "neox.", "GPT-NeoX", neoxRules(), std::span<const DialectRule>(kDeepSpeed) } };
 
 bool hasKey(const DialectRule &rule, std::string_view key)
 {
@@ -166,7 +175,40 @@ bool hasKey(const DialectRule &rule, std::string_view key)
                                    : !rule.key.empty() && rule.key == key;
 }
 
+bool hasKeyIn(std::span<const DialectRule> rules, std::string_view key)
+{
+    return std::ranges::any_of(rules, [&](const DialectRule &rule) { return hasKey(rule, key); });
+}
+
+/// "launch.zero_stage" of a command of Accelerate is what its file calls deepspeed_config.zero_stage.
+const DialectRule *launchRule(std::string_view option, std::string_view value)
+{
+    for (const DialectRule &rule : accelerateRules()) {
+        const std::size_t dot = rule.key.rfind('.');
+        DialectRule last = rule;
+        last.key = rule.key.substr(dot == rule.key.npos ? 0 : dot + 1);
+        if (!rule.key.empty() && ruleOf(std::span(&last, 1), option, value))
+            return &rule;
+    }
+    return nullptr;
+}
+
+const DialectRule *sharedRule(const Dialect &dialect, std::string_view key, std::string_view value)
+{
+    static constexpr std::string_view kLaunch = "launch.";
+    return key.starts_with(kLaunch) ? launchRule(key.substr(kLaunch.size()), value)
+                                    : ruleOf(dialect.shared, key, value);
+}
+
 } // namespace
+
+const DialectRule *ruleOf(std::span<const DialectRule> rules, std::string_view key, std::string_view value)
+{
+    const auto rule = std::ranges::find_if(rules, [&](const DialectRule &one) {
+        return hasKey(one, key) && (one.from.empty() || lowered(one.from) == lowered(value));
+    });
+    return rule == rules.end() ? nullptr : &*rule;
+}
 
 const Dialect *dialectOf(std::string_view argument)
 {
@@ -198,10 +240,9 @@ Translation translated(const std::map<std::string, std::string> &arguments)
             continue;
         made.dialect = dialect;
         const std::string key = name.substr(dialect->prefix.size());
-        const auto rule = std::ranges::find_if(dialect->rules, [&](const DialectRule &one) {
-            return hasKey(one, key) && (one.from.empty() || lowered(one.from) == lowered(value));
-        });
-        if (rule == dialect->rules.end()) {
+        const DialectRule *rule = ruleOf(dialect->rules, key, value);
+        rule = rule || hasKeyIn(dialect->rules, key) ? rule : sharedRule(*dialect, key, value);
+        if (!rule) {
             if (!isOff(value))
                 made.notUnderstood.emplace_back(key, value);
         } else if (rule->name.starts_with('!')) {
@@ -216,7 +257,8 @@ Translation translated(const std::map<std::string, std::string> &arguments)
         for (const DialectRule &rule : made.dialect->rules)
             if (rule.key.empty())
                 made.arguments.try_emplace(std::string(rule.name),
-                    Translation::Argument { std::string(rule.to), std::string(made.dialect->trainer) + "'s default" });
+                    Translation::Argument {
+                        std::string(rule.to), std::string(made.dialect->trainer) + "'s default", true });
     return made;
 }
 

@@ -24,12 +24,20 @@ struct DialectRule {
     std::string_view to = {};
 };
 
+/// Keys with their values.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
 struct Dialect {
     std::string_view prefix;
     /// "nanotron", for sentences
     const char *trainer;
     std::span<const DialectRule> rules;
+    /// of a library that it is built on: where no rule of its own has the key
+    std::span<const DialectRule> shared = {};
 };
+/// The first that has the key and the value; nullptr where none has both.
+[[nodiscard]] const DialectRule *ruleOf(
+    std::span<const DialectRule> rules, std::string_view key, std::string_view value);
 /// Of the argument's prefix; nullptr where it has none.
 [[nodiscard]] const Dialect *dialectOf(std::string_view argument);
 
@@ -40,13 +48,17 @@ struct Translation {
         std::string value;
         /// as its source has it
         std::string key;
+        /// it is the trainer's default
+        bool isDefault = false;
     };
     /// by Megatron's names
     std::map<std::string, Argument> arguments;
     /// keys that no rule has, with their values; switches that are off are not among them
-    std::vector<std::pair<std::string, std::string>> notUnderstood;
+    Settings notUnderstood;
     /// key and why
-    std::vector<std::pair<std::string, std::string>> refused;
+    Settings refused;
+    /// file that it is of
+    std::string source = {};
 };
 [[nodiscard]] Translation translated(const std::map<std::string, std::string> &arguments);
 
@@ -57,5 +69,10 @@ struct Translation {
 /// Megatron's arguments that change no work, memory or shape of an iteration (where files lie, what is logged, rates of
 /// learning), or that a plan is made of.
 [[nodiscard]] bool isKnownToMegatron(std::string_view name);
+/// The same of a name with sections, "model.optim.lr", as NeMo's YAML has them.
+[[nodiscard]] bool isKnownToNemo(std::string_view path);
+/// Whether Megatron's argument of that name takes one of several words, and this is none that a plan or its software
+/// has.
+[[nodiscard]] bool isUnknownWord(std::string_view name, std::string_view value);
 
 } // namespace trainyard::imports

@@ -58,10 +58,19 @@ void takeUnknownArguments(Draft &draft)
     const auto isRecipe = [](std::string_view name) {
         return name == "recipe" || name == "model_recipe_name" || name == "factory";
     };
+    const bool hasRecipe = draft.arguments.has("recipe"); // whose sections are its own
+    const auto isUnknown = [&](const std::string &name, const std::string &value) {
+        if (isRecipe(name) || isOff(value) || name.starts_with(kInDoubt) || name.starts_with("primus."))
+            return false;
+        if (name.find('.') != name.npos)
+            return !hasRecipe && !(draft.arguments.isTorchtitan() && isTorchtitansSetting(name)) && !dialectOf(name)
+                && (!isKnownToNemo(name) || isUnknownWord(name, value));
+        return (!isKnownToMegatron(name) || isUnknownWord(name, value)) && !name.starts_with("hybrid_")
+            && name != "is_hybrid_model";
+    };
     const auto take = [&](const std::map<std::string, std::string> &arguments) {
         for (const auto &[name, value] : arguments)
-            if (!isRecipe(name) && name.find('.') == name.npos && !isOff(value) && !isKnownToMegatron(name)
-                && !name.starts_with("hybrid_") && name != "is_hybrid_model")
+            if (isUnknown(name, value))
                 takeNotUnderstood(draft, name, value, "Megatron");
     };
     if (recording.argumentsOf.empty() && isScript(0))
@@ -84,15 +93,21 @@ void refuseLayersByKind(Draft &draft)
 
 void takeDoubts(Draft &draft)
 {
+    for (const auto &[source, why] : draft.arguments.conflicts())
+        draft.doubt(source, why);
     takeConditions(draft);
     refuseLayersByKind(draft);
     for (const Translation &translation : draft.arguments.translations()) {
         for (const auto &[key, why] : translation.refused)
-            draft.errors.push_back(
-                { ErrorCode::BadValue, shortened(key), why, "full training of a model by the loss of the next token" });
+            draft.errors.push_back({ ErrorCode::BadValue,
+                shortened(key) + (translation.source.empty() ? "" : " (" + translation.source + ")"), why,
+                "full training of a model by the loss of the next token" });
         for (const auto &[key, value] : translation.notUnderstood)
             takeNotUnderstood(draft, key, value, translation.dialect->trainer);
     }
+    if (draft.arguments.isTorchtitan())
+        for (const auto &[key, value] : notUnderstoodOfTorchtitan(draft.recording))
+            takeNotUnderstood(draft, key, value, "torchtitan");
     if ((draft.arguments.isMegatron() || draft.arguments.has("recipe")) && draft.arguments.translations().empty())
         takeUnknownArguments(draft);
 }

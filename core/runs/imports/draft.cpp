@@ -3,107 +3,12 @@
 
 #include "core/base/printable.h"
 #include "core/facts/plan/enum_names.h"
-#include "core/runs/imports/logged_job.h"
-#include "core/runs/imports/megatron_arguments.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
 namespace trainyard::imports {
-
-namespace {
-
-struct OtherName {
-    std::string_view other, name;
-};
-/// Names of the same things elsewhere; the first that is told counts. NeMo's have "model." before them.
-constexpr std::array<OtherName, 32> kOtherNames { { { "encoder_seq_length", "seq_length" },
-    { "max_sequence_length", "seq_length" }, { "sequence_length", "seq_length" },
-    { "dl.sequence_length", "seq_length" }, { "encoder_num_layers", "num_layers" },
-    { "dl.batch_size", "global_batch_size" }, { "dl.tensor_parallel.size", "tensor_model_parallel_size" },
-    { "dl.pipeline_parallel.size", "pipeline_model_parallel_size" }, { "dl.data_parallel.size", "data_parallel_size" },
-    { "model_parallel_size", "tensor_model_parallel_size" }, { "num_nodes", "nnodes" }, { "devices", "nproc_per_node" },
-    { "devices_per_node", "nproc_per_node" }, { "fp8", "fp8_format" }, { "fp4", "fp4_format" },
-    { "num_moe_experts", "num_experts" }, { "activations_checkpoint_granularity", "recompute_granularity" },
-    { "activations_checkpoint_method", "recompute_method" },
-    { "activations_checkpoint_num_layers", "recompute_num_layers" },
-    { "num_layers_in_first_pipeline_stage", "decoder_first_pipeline_num_layers" },
-    { "num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers" },
-    { "share_embeddings_and_output_weights", "tied_embeddings" }, { "bias", "add_bias_linear" },
-    { "qkv_bias", "add_qkv_bias" }, { "use_qkv_bias", "add_qkv_bias" }, { "max_steps", "train_iters" },
-    { "megatron.precision", "precision" }, { "qk_rope_head_dim", "qk_pos_emb_head_dim" },
-    { "optim.name", "optimizer_name" }, { "primus.model", "model_name" }, { "model_recipe_name", "recipe" },
-    { "factory", "recipe" } } };
-constexpr std::array<std::string_view, 13> kSections { "megatron.", "model.", "train.", "trainer.", "dataset.", "ddp.",
-    "optimizer.", "args.", "config.", "mixed_precision.", "model.config.", "data.", "strategy." };
-
-bool tellsArguments(SourceKind kind)
-{
-    switch (kind) {
-    case SourceKind::MegatronLog:
-    case SourceKind::DeepSpeedLog:
-    case SourceKind::MlperfLog:
-    case SourceKind::NemoLog:
-    case SourceKind::TorchtitanLog:
-    case SourceKind::HfTrainerLog:
-    case SourceKind::StepLog:
-    case SourceKind::WandbFile:
-    case SourceKind::TensorBoardEvents:
-    case SourceKind::OtlpJson:
-    case SourceKind::OtlpProtobuf:
-    case SourceKind::HfTrainerState:
-    case SourceKind::MegatronArguments:
-    case SourceKind::TorchtitanToml:
-    case SourceKind::NanotronConfig:
-    case SourceKind::DeepSpeedConfig:
-    case SourceKind::AccelerateConfig:
-    case SourceKind::LlamaFactoryConfig:
-    case SourceKind::AxolotlConfig:
-    case SourceKind::AutomodelConfig:
-    case SourceKind::MaxTextConfig:
-    case SourceKind::PrimusConfig:
-        return true;
-    default:
-        return false;
-    }
-}
-
-std::string fileName(const std::string &file)
-{
-    const std::size_t slash = file.find_last_of("/\\");
-    return shortened(slash == file.npos ? file : file.substr(slash + 1));
-}
-
-/// Whether it makes a plan: where two sources differ in anything else, they may be of one job.
-bool isOfPlan(std::string_view name)
-{
-    static constexpr std::array<std::string_view, 5> kSizes { "world_size", "nnodes", "nproc_per_node",
-        "tasks_per_node", "data_parallel_size" };
-    return megatronArgument(name) || std::ranges::find(kSizes, name) != kSizes.end()
-        || std::ranges::find(
-               megatronShapes(), name, [](const MegatronShape &shape) { return std::string_view(shape.name); })
-        != megatronShapes().end()
-        || std::ranges::find(kOtherNames, name, &OtherName::name) != kOtherNames.end()
-        || name.starts_with("parallelism.") || name.starts_with("training.") || name.starts_with("deepspeed.");
-}
-
-/// 4096 and 4096.0, True and true.
-bool isSameValue(std::string_view a, std::string_view b)
-{
-    const auto numberOf = [](std::string_view text) {
-        double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc() && end == text.data() + text.size() ? value : std::nan("");
-    };
-    const auto isSameLetter = [](char x, char y) {
-        return x == y || ((x ^ y) == 0x20 && (x | 0x20) >= 'a' && (x | 0x20) <= 'z');
-    };
-    return std::ranges::equal(a, b, isSameLetter) || numberOf(a) == numberOf(b);
-}
-
-} // namespace
 
 ScheduleKind scheduleNamed(std::string_view name)
 {
@@ -112,191 +17,21 @@ ScheduleKind scheduleNamed(std::string_view name)
     return static_cast<ScheduleKind>(found - kNamesOf<ScheduleKind>.begin());
 }
 
-Told::Values Told::valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source)
-{
-    Values values;
-    const auto add = [&](const std::string &name, const std::string &value, const std::string &asTold) {
-        if (value != "None" && value != "null" && !value.empty())
-            values.try_emplace(name, Value { value, asTold, source });
-    };
-    for (const auto &[name, value] : arguments)
-        if (!dialectOf(name))
-            add(name, value, name);
-    if (Translation translation = translated(arguments); translation.dialect) {
-        for (const auto &[name, argument] : translation.arguments)
-            add(name, argument.value, argument.key);
-        m_translations.push_back(std::move(translation));
-    }
-    for (const auto &[name, value] : arguments)
-        for (const std::string_view section : kSections)
-            if (name.starts_with(section) && name.find('.', section.size()) == name.npos)
-                add(name.substr(section.size()), value, name);
-    for (const auto &[other, name] : kOtherNames)
-        if (const auto known = values.find(other); known != values.end())
-            add(std::string(name), std::string(known->second.text), std::string(known->second.name));
-    return values;
-}
-
-/// All of a source, or, where it tells another job than those before it, nothing.
-void Told::add(Values values, const std::string &source)
-{
-    std::string differences;
-    int others = 0;
-    for (const auto &[name, value] : values) {
-        const auto known = m_values.find(name);
-        if (known == m_values.end() || isSameValue(known->second.text, value.text) || !isOfPlan(name))
-            continue;
-        if (others++ < 4)
-            differences += (differences.empty() ? "" : ", ") + shortened(name) + " " + shortened(value.text) + " (not "
-                + shortened(known->second.text) + " as " + known->second.source + ")";
-    }
-    if (others > 4)
-        differences += " and " + std::to_string(others - 4) + " more";
-    if (others > 0)
-        m_conflicts.push_back("Nothing that " + source + " tells of the job is taken, since it is another job's: "
-            + differences + ". Import one job's files alone where another is meant");
-    else
-        m_values.merge(values);
-}
-
-Told::Told(const Recording &recording)
-{
-    const auto fileOf = [&](std::uint32_t source) {
-        return source < recording.sources.size() ? fileName(recording.sources[source].file) : std::string();
-    };
-    if (recording.argumentsOf.empty())
-        m_values = valuesOf(recording.arguments, {});
-    for (const SourceArguments &told : recording.argumentsOf) {
-        const std::string file = fileOf(told.source);
-        add(valuesOf(told.arguments, file), file.empty() ? "the recording" : file);
-    }
-    for (const auto &[name, value] : m_values) {
-        m_isTorchtitan = m_isTorchtitan || name.starts_with("parallelism.") || name == "training.seq_len"
-            || name == "training.local_batch_size";
-        m_isDeepSpeed = m_isDeepSpeed || name.starts_with("deepspeed.");
-    }
-    int others = 0;
-    for (const RecordedSource &source : recording.sources)
-        if (tellsArguments(source.kind) && source.refused.empty()) {
-            others += m_sources.size() > 120 ? 1 : 0;
-            if (others == 0)
-                m_sources += (m_sources.empty() ? "" : " or ") + fileName(source.file);
-        }
-    if (others > 0)
-        m_sources += " or " + std::to_string(others) + " others";
-    addDerived(recording);
-}
-
-/// Degrees of two origins make no job: all of them or none.
-void Told::addDerived(const Recording &recording)
-{
-    const auto fileOf = [&](std::uint32_t source) {
-        return source < recording.sources.size() ? fileName(recording.sources[source].file) : std::string();
-    };
-    const bool isSizeTold = has("nnodes") || has("data_parallel_size") || !recording.nodes.empty()
-        || std::ranges::any_of(recording.ranks, [](const RankRecording &rank) { return rank.worldSize > 0; });
-    const auto take = [&](const std::vector<DerivedArgument> &arguments, std::uint32_t source) {
-        for (const DerivedArgument &argument : arguments)
-            if (argument.name != "world_size" || !isSizeTold)
-                derive(argument, fileOf(source));
-    };
-    const auto hasOne = [&](std::initializer_list<const char *> names) {
-        return std::ranges::any_of(names, [&](const char *name) { return has(name); });
-    };
-    if (m_isTorchtitan)
-        return;
-    const bool isShapeTold =
-        hasOne({ "tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers", "hidden_size" });
-    const auto job = isShapeTold ? std::nullopt : derivedJob(recording);
-    const LoggedJob logged = loggedJob(recording);
-    if (!job || job->arguments.empty() || logged.source == job->theory.source)
-        take(logged.arguments, logged.source);
-    if (job)
-        take(job->arguments, job->theory.source);
-}
-
-void Told::derive(const DerivedArgument &argument, const std::string &source)
-{
-    m_values.try_emplace(argument.name, Value { argument.value, argument.name, source, argument.why });
-}
-
-bool Told::isDerived(std::string_view name) const
-{
-    const auto known = m_values.find(name);
-    return known != m_values.end() && !known->second.why.empty();
-}
-
-std::optional<std::string> Told::text(std::string_view name) const
-{
-    const auto known = m_values.find(name);
-    return known != m_values.end() ? std::optional(known->second.text) : std::nullopt;
-}
-
-std::optional<bool> Told::flag(std::string_view name) const
-{
-    const auto value = text(name);
-    if (!value)
-        return std::nullopt;
-    return *value != "False" && *value != "false" && *value != "0" && *value != "no" && *value != "off";
-}
-
-std::string Told::said(std::string_view name) const
-{
-    const auto known = m_values.find(name);
-    const std::string own = known != m_values.end() ? known->second.name : std::string(name);
-    const bool isKey = std::ranges::any_of(m_translations, [&](const Translation &one) {
-        const auto at = one.arguments.find(std::string(name));
-        return at != one.arguments.end() && at->second.key == own;
-    });
-    const bool isFlag = own.find('.') == own.npos && !isKey;
-    const std::string &source = sourceOf(name);
-    if (isDerived(name))
-        return known->second.why + (source.empty() ? "" : " (" + source + ")");
-    return shortened(isFlag ? flagOf(own) : own) + (source.empty() ? "" : " (" + source + ")");
-}
-
-const std::string &Told::sourceOf(std::string_view name) const
-{
-    const auto known = m_values.find(name);
-    return known != m_values.end() && !known->second.source.empty() ? known->second.source : m_sources;
-}
-
-std::vector<std::string> Told::namesBehind(std::string_view prefix) const
-{
-    std::vector<std::string> names;
-    for (auto at = m_values.lower_bound(prefix); at != m_values.end() && at->first.starts_with(prefix); ++at)
-        names.push_back(at->first.substr(prefix.size()));
-    return names;
-}
-
-std::string Told::trainer() const
-{
-    return m_translations.empty() ? "Megatron" : m_translations.front().dialect->trainer;
-}
-
-bool Told::isMegatron() const
-{
-    // of a recipe's name the other values are its own, not Megatron's defaults
-    return !has("recipe")
-        && (has("tensor_model_parallel_size") || has("pipeline_model_parallel_size")
-            || (has("num_layers") && has("hidden_size")));
-}
-
-bool Told::isTorchtitan() const
-{
-    return m_isTorchtitan;
-}
-
-bool Told::isDeepSpeed() const
-{
-    return m_isDeepSpeed;
-}
-
 void Draft::take(std::string_view key, std::string_view value, std::string_view argument)
 {
     // What is decided later stands in place of what was taken first
-    std::erase_if(taken, [start = std::string(key) + " "](const std::string &one) { return one.starts_with(start); });
+    for (std::vector<std::string> *told : { &taken, &assumed })
+        std::erase_if(
+            *told, [start = std::string(key) + " "](const std::string &one) { return one.starts_with(start); });
     taken.push_back(std::string(key) + " " + shortened(value) + " from " + arguments.said(argument));
+}
+
+void Draft::takeStack(const std::string &name, const std::string &why)
+{
+    plan.stack = {};
+    plan.stack.name = name;
+    std::erase_if(taken, [](const std::string &one) { return one.starts_with("stack "); });
+    taken.push_back("stack " + name + ", " + why);
 }
 
 void Draft::assume(std::string sentence)
@@ -324,7 +59,8 @@ void Draft::doubt(const std::string &setting, const std::string &why)
     told.text = why;
     if (plan.notUnderstood.size() < 100 && std::ranges::find(plan.notUnderstood, told) == plan.notUnderstood.end())
         plan.notUnderstood.push_back(std::move(told));
-    ignore(setting + ": " + why);
+    if (std::string sentence = setting + ": " + why; std::ranges::find(notUnderstood, sentence) == notUnderstood.end())
+        notUnderstood.push_back(std::move(sentence));
 }
 
 void Draft::bad(std::string_view argument, std::string what, std::string right)

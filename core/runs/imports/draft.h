@@ -35,9 +35,9 @@ public:
     [[nodiscard]] std::string said(std::string_view name) const;
     /// The file that tells it, else those that tell arguments: "run.sh".
     [[nodiscard]] const std::string &sourceOf(std::string_view name) const;
-    /// Of sources that tell otherwise than those before them, and are left out as a whole: arguments of two jobs make
-    /// no third one. A sentence each.
-    [[nodiscard]] const std::vector<std::string> &conflicts() const { return m_conflicts; }
+    /// Of sources that tell otherwise than those before them, and are left out as a whole, since arguments of two jobs
+    /// make no third one: their file, and both values with who told them.
+    [[nodiscard]] const Settings &conflicts() const { return m_conflicts; }
     /// Of arguments whose names begin so, what stands behind it.
     [[nodiscard]] std::vector<std::string> namesBehind(std::string_view prefix) const;
     /// What sources of other trainers tell, with what no rule of theirs has.
@@ -57,9 +57,12 @@ private:
         std::string source;
         /// it is derived; empty: it is told
         std::string why = {};
+        /// of the source's trainer: what another source tells counts
+        bool isDefault = false;
     };
     using Values = std::map<std::string, Value, std::less<>>;
     Values valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source);
+    [[nodiscard]] const Value *toldBefore(std::string_view name) const;
     void add(Values values, const std::string &source);
     void addDerived(const Recording &recording);
 
@@ -67,7 +70,7 @@ private:
     Values m_values;
     /// "run.sh", for what nobody told
     std::string m_sources;
-    std::vector<std::string> m_conflicts;
+    Settings m_conflicts;
     std::vector<Translation> m_translations;
     bool m_isTorchtitan = false, m_isDeepSpeed = false;
 };
@@ -78,7 +81,6 @@ struct Draft {
         , catalogue(known)
         , plan(base)
         , arguments(told)
-        , assumed(arguments.conflicts())
         , derived(derivedJob(told))
         , hasOwnPools(base.cluster.gpus() > 0)
     {
@@ -88,7 +90,7 @@ struct Draft {
     const Catalogue &catalogue;
     Plan plan;
     Told arguments;
-    std::vector<std::string> assumed, taken, ignored;
+    std::vector<std::string> assumed, taken, ignored, notUnderstood;
     /// no source tells one
     bool isModelAssumed = false;
     /// the sentence of `assumed` about the type of GPU
@@ -108,7 +110,10 @@ struct Draft {
     /// The end of a sentence about a value that no source tells.
     [[nodiscard]] const char *stays() const { return hasOwnPools ? " stays, as in the plan" : " is assumed"; }
 
+    /// What was taken or assumed of the key before is forgotten.
     void take(std::string_view key, std::string_view value, std::string_view argument);
+    /// The plan's software, as a source told it or as `why` has it: the last who tells it counts.
+    void takeStack(const std::string &name, const std::string &why);
     /// once
     void assume(std::string sentence);
     void assumeGpu(std::string sentence);
@@ -123,6 +128,8 @@ struct Draft {
     [[nodiscard]] std::string sourceOf(std::uint32_t source) const;
 };
 
+/// "run.sh" of a path to it, as sentences name it. told.cpp
+[[nodiscard]] std::string fileName(const std::string &file);
 /// By its name in a plan's file, which has to be one.
 [[nodiscard]] ScheduleKind scheduleNamed(std::string_view name);
 
@@ -130,6 +137,12 @@ struct Draft {
 void takeModel(Draft &draft);
 /// megatron_plan.cpp
 void takeMegatron(Draft &draft);
+/// Whether a script that starts a training of a model is the one source: what it does not give is not on.
+/// megatron_habits.cpp
+[[nodiscard]] bool isWholeScript(const Draft &draft);
+/// What the plan's software does of its own, and Megatron only where it is asked to: told either way, since no key of a
+/// plan turns it off.
+void tellHabits(Draft &draft);
 /// megatron_plan.cpp: of iterations or samples; again where the global batch is known later
 void takeTrainingTokens(Draft &draft);
 /// trainer_plan.cpp: what trainers of Hugging Face's models tell by files and switches of their own, and their software
@@ -140,6 +153,10 @@ void takeOffloadedStates(Draft &draft, const char *optimizer, const char *parame
 void takeDoubts(Draft &draft);
 /// torchtitan_plan.cpp
 void takeTorchtitan(Draft &draft);
+/// Settings that torchtitan may have and that no plan takes, of files and scripts. torchtitan_settings.cpp
+[[nodiscard]] Settings notUnderstoodOfTorchtitan(const Recording &recording);
+/// Of a script: the rest belongs to what launches it.
+[[nodiscard]] bool isTorchtitansSetting(std::string_view name);
 /// deepspeed_plan.cpp
 void takeDeepSpeed(Draft &draft);
 /// cluster_of.cpp
@@ -147,8 +164,9 @@ void takeCluster(Draft &draft);
 /// benchmarks_of.cpp
 void takeBenchmarks(Draft &draft);
 
-/// torchtitan_recipe.cpp: what takeTorchtitan() leaves to it
+/// torchtitan_recipe.cpp: what takeTorchtitan() leaves to them
 void takeTorchtitanRecipe(Draft &draft);
+void takeTorchtitanMemory(Draft &draft);
 
 /// The model that the name of torchtitan's recipe tells: the catalogue's, or family ("llama3") and size ("70b").
 struct TitanFlavor {

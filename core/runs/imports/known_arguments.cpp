@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Arguments of Megatron-LM (and of NeMo's and Primus' trainers around it) that a script may give.
+#include "core/base/ascii_text.h"
 #include "core/runs/imports/dialects.h"
 #include "core/runs/imports/megatron_arguments.h"
 
@@ -42,12 +43,62 @@ constexpr auto kNames = std::to_array<std::string_view>({ "swiglu", "quick_geglu
     "accumulate_allreduce_grads_in_fp32", "no_query_key_layer_scaling", "log_interval", "train_iters",
     "encoder_seq_length", "decoder_seq_length", "model_parallel_size", "num_virtual_stages_per_pipeline_rank",
     "checkpoint_activations", "recompute_activations", "optimizer_name", "deepspeed", "deepspeed_config", "zero_stage",
-    "pipeline_schedule", "use_mpi", "run_name", "exp_name", "iterations", "tokenizer", "config", "m",
-    "moe_token_dispatcher_type", "moe_flex_dispatcher_backend", "moe_deepep_num_sms", "kv_channels", "ddp_bucket_size",
-    "ddp_num_buckets", "ddp_average_in_collective", "no_ddp_overlap", "batch_p2p_comm",
-    "microbatch_group_size_per_vp_stage", "perform_initialization" });
+    "pipeline_schedule", "pad_vocab_size_to", "deepspeed_activation_checkpointing", "kill_switch_path",
+    "abort_on_unmet_fused_kernel_constraints", "wait", "kill_on_bad_exit", "jobid", "use_mpi", "run_name", "exp_name",
+    "iterations", "tokenizer", "config", "m", "moe_token_dispatcher_type", "moe_flex_dispatcher_backend",
+    "moe_deepep_num_sms", "kv_channels", "ddp_bucket_size", "ddp_num_buckets", "ddp_average_in_collective",
+    "no_ddp_overlap", "batch_p2p_comm", "microbatch_group_size_per_vp_stage", "perform_initialization" });
+
+/// Sections of NeMo's YAML whose settings change nothing of an iteration, and of what else it calls its own.
+constexpr auto kNemoSections = std::to_array<std::string_view>({ "exp_manager.", "trainer.", "hydra.", "run.", "data.",
+    "dataset.", "tokenizer.", "optim.", "scheduler.", "logger.", "log.", "checkpoint.", "resume.", "rng.", "profiling.",
+    "dist.", "validation.", "train.", "env.", "nsys_profile.", "ENV_VARS.", "cluster.", "model.data.",
+    "model.tokenizer.", "model.optim.", "model.nsys_profile." });
+constexpr auto kNemoNames = std::to_array<std::string_view>({ "mcore_gpt", "do_layer_norm_weight_decay", "pre_process",
+    "post_process", "persist_layer_norm", "headscale", "openai_gelu", "normalize_attention_scores", "attention_type",
+    "batch_p2p_comm", "native_amp_init_scale", "native_amp_growth_interval", "fp16_lm_cross_entropy", "megatron_amp_O2",
+    "grad_allreduce_chunk_size_mb", "grad_div_ar_fusion", "masked_softmax_fusion", "get_attention_mask_from_fusion",
+    "resume_from_checkpoint", "onnx_safe", "apex_transformer_log_level", "gradient_as_bucket_view", "sync_batch_comm",
+    "use_scaled_init_method", "transformer_engine", "reduce_amax", "use_emha", "ub_tp_comm_overlap",
+    "use_flash_attention", "target", "fp8_e4m3", "fp8_hybrid", "ffn_dropout", "bias", "activation",
+    "share_embeddings_and_output_weights", "activations_checkpoint_granularity", "activations_checkpoint_method",
+    "activations_checkpoint_num_layers", "num_moe_experts", "fp8", "fp4", "recipe" });
+
+/// Words that such an argument may have; others are not known here.
+struct Words {
+    std::string_view name;
+    std::array<std::string_view, 8> words;
+};
+constexpr auto kWords = std::to_array<Words>({
+    { "normalization", { "LayerNorm", "RMSNorm", "layernorm1p", "low_precision_layernorm" } },
+    { "position_embedding_type", { "learned_absolute", "rope", "none", "mrope", "yarn" } },
+    { "data_parallel_sharding_strategy", { "no_shard", "optim", "optim_grads", "optim_grads_params" } },
+    { "fp8_recipe", { "delayed", "tensorwise", "mxfp8", "blockwise" } },
+    { "recompute_method", { "uniform", "block" } },
+    { "transformer_impl", { "local", "transformer_engine" } },
+    { "attention_backend", { "flash", "fused", "auto" } },
+    { "activation", { "gelu", "swiglu", "fast-swiglu", "geglu", "fast-geglu", "reglu", "squared-relu", "silu" } },
+});
 
 } // namespace
+
+bool isUnknownWord(std::string_view name, std::string_view value)
+{
+    const auto known = std::ranges::find(kWords, name.substr(name.rfind('.') + 1), &Words::name);
+    return known != kWords.end() && std::ranges::none_of(known->words, [&](std::string_view word) {
+        return !word.empty() && lowered(word) == lowered(value);
+    });
+}
+
+bool isKnownToNemo(std::string_view path)
+{
+    if (std::ranges::any_of(kNemoSections, [&](std::string_view section) { return path.starts_with(section); }))
+        return true;
+    const std::string_view name = path.substr(path.rfind('.') + 1);
+    const bool isOfModel = path.starts_with("model.") || path.starts_with("ddp.") || path.starts_with("optimizer.")
+        || path.starts_with("mixed_precision.") || path.starts_with("strategy.") || path.starts_with("config.");
+    return isOfModel && (isKnownToMegatron(name) || std::ranges::find(kNemoNames, name) != kNemoNames.end());
+}
 
 bool isKnownToMegatron(std::string_view name)
 {

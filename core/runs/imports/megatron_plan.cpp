@@ -46,20 +46,11 @@ void takeOne(Draft &draft, const MegatronArgument &argument)
                 argument.put(draft.plan, word.value);
                 return draft.take(argument.key, word.plan, argument.name);
             }
-        return draft.ignore(draft.arguments.said(argument.name) + " is " + shortened(*text) + ", for which "
-            + argument.key + " has no value");
+        return draft.doubt(draft.arguments.said(argument.name),
+            "is " + shortened(*text) + ", for which " + argument.key + " has no value");
     case ArgumentHow::Rule:
         return;
     }
-}
-
-/// Whether a script that starts a training of a model is the one source: what it does not give is not on.
-bool isWholeScript(const Draft &draft)
-{
-    const Told &told = draft.arguments;
-    return draft.recording.sources.size() == 1 && draft.recording.sources.front().kind == SourceKind::MegatronArguments
-        && told.has("num_layers") && told.has("micro_batch_size")
-        && told.namesBehind(std::string(kInDoubt) + "bf16").empty();
 }
 
 void takePrecision(Draft &draft)
@@ -274,8 +265,8 @@ void takeRecompute(Draft &draft)
     set(memory.recomputeSharedExperts, "shared_experts", "memory.recompute_shared_experts");
     for (const char *other : { "mlp", "\"moe\"", "'moe'" })
         if (has(other))
-            draft.ignore(
-                told.said("recompute_modules") + " names " + other + ": recomputing that module alone is not modelled");
+            draft.doubt(told.said("recompute_modules"),
+                std::string("names ") + other + ": recomputing it alone is not modelled");
 }
 
 void takeOffload(Draft &draft)
@@ -290,8 +281,8 @@ void takeOffload(Draft &draft)
         memory.optimizerOffload = OptimizerOffload::Host;
         draft.take("memory.optimizer_offload", "host", "optimizer_cpu_offload");
         if (const auto share = draft.number("optimizer_offload_fraction"); share && *share < 1)
-            draft.ignore(
-                told.said("optimizer_offload_fraction") + ": the whole optimizer is taken to be in host memory");
+            draft.doubt(told.said("optimizer_offload_fraction"),
+                "a part of the optimizer stays on the GPU; all of it is taken to move");
     }
     const bool isFine = told.isOn("fine_grained_activation_offloading");
     const bool isByLayer = told.isOn("cpu_offloading")
@@ -378,6 +369,10 @@ void takeMegatron(Draft &draft)
     takeOffload(draft);
     takeTrainingTokens(draft);
     takeTrainer(draft);
+    if (told.translations().empty() && told.isOn("deepspeed") && !told.isDeepSpeed())
+        draft.takeStack("megatron-deepspeed", "as " + told.said("deepspeed") + " has it");
+    if (told.translations().empty())
+        tellHabits(draft);
 }
 
 } // namespace trainyard::imports

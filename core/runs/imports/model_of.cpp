@@ -112,7 +112,7 @@ bool takeConfigs(Draft &draft)
         isTaken = true;
         model->name = one.name;
         for (const Doubt &doubt : model->doubts)
-            draft.assume("Not understood of " + shortened(one.name) + ": " + shortened(toString(doubt), 600)
+            draft.notUnderstood.push_back(shortened(one.name) + " (" + file + "): " + shortened(toString(doubt), 600)
                 + (doubt.isBlocking ? ". Nothing is computed of this model" : ""));
         // "config.json, model type llama", with this file's name
         if (model->source.starts_with("config.json"))

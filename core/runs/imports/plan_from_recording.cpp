@@ -7,6 +7,7 @@
 #include "core/runs/imports/draft.h"
 #include "core/runs/imports/logged_job.h"
 #include "core/runs/imports/megatron_arguments.h"
+#include "core/runs/imports/told_nodes.h"
 #include "core/runs/telemetry/sample_names.h"
 
 #include <algorithm>
@@ -38,6 +39,8 @@ void takeWorldSize(Draft &draft)
     if (!own)
         if (const auto tasks = countOf(draft, "tasks_per_node", 1024); tasks && *tasks > 1)
             own = tasks;
+    if (!own && draft.arguments.has("nnodes"))
+        own = imports::gpusOfTopology(draft.recording);
     draft.gpusPerNode = own;
     draft.worldSize = countOf(draft, "world_size", kMostGpus);
     if (draft.worldSize && draft.arguments.isDerived("world_size"))
@@ -231,7 +234,10 @@ Error noGpus(const Draft &draft)
     const bool isOne = sources.size() == 1;
     return { ErrorCode::BadValue, sources.empty() ? std::string("the recording") : draft.sourceOf(0),
         std::string(isOne ? "it does not tell" : "neither it nor another of the sources tells")
-            + " on how many GPUs the training runs" + (draft.ignored.empty() ? "" : " (" + draft.ignored.front() + ")"),
+            + " on how many GPUs the training runs"
+            + (!draft.ignored.empty()             ? " (" + draft.ignored.front() + ")"
+                    : draft.notUnderstood.empty() ? ""
+                                                  : " (" + draft.notUnderstood.front() + ")"),
         "a topology or a log of the run beside it, or a plan that has GPUs (--base PLAN)" };
 }
 
@@ -283,7 +289,7 @@ ExpectedAll<ImportedPlan> planFrom(
     if (draft.plan.name.empty() && !recording.name.empty())
         draft.plan.name = shortened(recording.name);
     return ImportedPlan { std::move(draft.plan), std::move(draft.taken), std::move(draft.assumed),
-        std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored) };
+        std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored), std::move(draft.notUnderstood) };
 }
 
 } // namespace trainyard

@@ -22,9 +22,10 @@ struct ImportedPlan {
     std::string assumedGpu;
     /// neither a source nor the base told one
     bool isModelAssumed = false;
-    /// arguments that change nothing a plan models are not listed; these would. Those that can change work, memory or
-    /// shape and are not understood stand in Plan::notUnderstood, too
+    /// arguments that change nothing a plan models are not listed; these would
     std::vector<std::string> ignored;
+    /// what can change work, memory or shape and is not understood: it stands in Plan::notUnderstood or with the model
+    std::vector<std::string> notUnderstood = {};
 };
 
 /// `mayTellNothing`: sources that tell nothing of a plan give the base, with what is missing assumed.

@@ -108,9 +108,7 @@ void takeTorchtitan(Draft &draft)
     p = Parallelism { .extra = p.extra };
     draft.plan.placement.layers.clear();
     draft.plan.placement.stages.clear();
-    draft.plan.stack = {};
-    draft.plan.stack.name = "fsdp";
-    draft.taken.emplace_back("stack fsdp, as torchtitan shards with PyTorch's FSDP");
+    draft.takeStack("fsdp", "as torchtitan shards with PyTorch's FSDP");
     p.tensor = degree(draft, "parallelism.tensor",
         { "parallelism.tensor_parallel_degree", "training.tensor_parallel_degree" }, 1, 1024);
     p.pipeline = degree(draft, "parallelism.pipeline",
@@ -160,7 +158,8 @@ void takeTorchtitan(Draft &draft)
     memory.recomputeUpProjection = memory.recomputeSharedExperts = false;
     draft.taken.push_back(std::string("memory.recompute ") + toString(recompute) + " from "
         + (mode ? told.said("activation_checkpoint.mode") : "torchtitan's default"));
-    const std::string converters = told.text("model.converters").value_or("");
+    const bool isOldFloat8 = told.isOn("float8.enable_float8_linear"); // until 2025
+    const std::string converters = told.text("model.converters").value_or(isOldFloat8 ? "float8" : "");
     const char *mixed = "training.mixed_precision_param";
     const std::string type = told.text(mixed).value_or("bfloat16");
     Precision &precision = draft.plan.workload.precision;
@@ -170,9 +169,11 @@ void takeTorchtitan(Draft &draft)
         : type == "float16"                                ? Precision::Fp16
                                                            : Precision::Bf16;
     draft.taken.push_back(std::string("workload.precision ") + toString(precision) + " from "
-        + (converters.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos ? told.said("model.converters")
-                : told.has(mixed)                                                      ? told.said(mixed)
-                                                                                       : "torchtitan's default"));
+        + (converters.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos
+                ? told.said(isOldFloat8 ? "float8.enable_float8_linear" : "model.converters")
+                : told.has(mixed) ? told.said(mixed)
+                                  : "torchtitan's default"));
+    takeTorchtitanMemory(draft);
     takeTorchtitanRecipe(draft);
 }
 

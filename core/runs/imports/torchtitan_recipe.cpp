@@ -65,7 +65,9 @@ void takeRecipeBatch(Draft &draft)
     }
 }
 
-void takeMemory(Draft &draft)
+} // namespace
+
+void takeTorchtitanMemory(Draft &draft)
 {
     MemoryStrategy &memory = draft.plan.memory;
     memory.activationOffload = ActivationOffload::None;
@@ -84,6 +86,8 @@ void takeMemory(Draft &draft)
         draft.take("parallelism.sequence_parallel", "false", "parallelism.no-enable_sequence_parallel");
     }
 }
+
+namespace {
 
 void takeName(Draft &draft)
 {
@@ -145,7 +149,6 @@ void takeTorchtitanRecipe(Draft &draft)
     if (!draft.arguments.has(kTokensOfStep) && !draft.arguments.has(kTokensOfMicroBatch))
         return;
     takeRecipeBatch(draft);
-    takeMemory(draft);
     takeName(draft);
 }
 

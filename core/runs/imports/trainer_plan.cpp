@@ -55,9 +55,7 @@ void takeTrainer(Draft &draft)
         draft.assume("Sequences are taken to be as long as " + told.said("seq_length")
             + " allows: they are not packed, and how long they are is told by no source");
     if (!stack.empty()) {
-        draft.plan.stack = {};
-        draft.plan.stack.name = stack;
-        draft.taken.push_back("stack " + stack + ", on which " + told.trainer() + " trains");
+        draft.takeStack(stack, "on which " + told.trainer() + " trains");
     } else {
         draft.assume("What " + told.trainer() + " reaches is not known apart: the stack is that of the plan");
     }

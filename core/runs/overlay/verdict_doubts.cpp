@@ -2,6 +2,7 @@
 #include "core/runs/overlay/verdict_causes.h"
 
 #include "core/base/number_text.h"
+#include "core/facts/plan/enum_names.h"
 #include "core/runs/overlay/job_stages.h"
 #include "core/runs/overlay/plan_notes.h"
 #include "core/runs/telemetry/sample_names.h"
@@ -96,6 +97,37 @@ void addSources(const RunOverlay &overlay, const TakenApart &taken, std::vector<
             + secondsText(taken.measured) + ": profiling slows a run down");
 }
 
+/// Rates that no GPU of the plan reaches: units, another GPU or another model are behind them.
+void addRates(const RunOverlay &overlay, std::vector<std::string> &doubts)
+{
+    const Metrics &metrics = overlay.evaluation->metrics;
+    if (!metrics.modelTflopsPerGpu || !metrics.mfu || !(*metrics.mfu > 0) || !metrics.iterationTime)
+        return;
+    const double peak = *metrics.modelTflopsPerGpu / *metrics.mfu; // TFLOP/s of the plan's precision
+    const std::string beyond = " TFLOP/s per GPU, more than the peak of the plan's, " + plainText(peak) + " at "
+        + toString(overlay.evaluation->plan->workload.precision);
+    for (const SampleSeries &series : overlay.run->recording->series) {
+        if (series.value.empty() || (series.name != samples::kTflopsPerGpu && series.name != samples::kMfu))
+            continue;
+        std::vector<double> values = series.value;
+        std::ranges::sort(values);
+        const double middle = quantile(values, 0.5);
+        if (series.name == samples::kTflopsPerGpu && middle > peak) {
+            doubts.push_back("The run prints " + plainText(middle) + beyond);
+            return;
+        }
+        if (series.name == samples::kMfu && middle > 1) {
+            doubts.push_back("The run prints an MFU of " + percentText(middle) + ", which no GPU reaches");
+            return;
+        }
+    }
+    const double seconds = overlay.run->medianSeconds;
+    const double made = seconds > 0 ? *metrics.modelTflopsPerGpu * *metrics.iterationTime / seconds : 0;
+    if (made > peak)
+        doubts.push_back("Steps of " + secondsText(seconds) + " would be " + plainText(made) + beyond
+            + ": its times or the plan's model are not the run's");
+}
+
 /// Before all else: such a plan cannot be the run's.
 void addInfeasible(const RunOverlay &overlay, std::vector<std::string> &doubts)
 {
@@ -124,8 +156,10 @@ std::vector<std::string> doubtsOf(const RunOverlay &overlay, const TakenApart &t
         !isOther && (ratio >= kHardlyIts || ratio * kHardlyIts <= 1))
         doubts.push_back("A step that takes " + plainText(ratio)
             + " times as long as predicted is hardly of this plan: another model, batch or machine is behind it");
-    if (!isOther)
+    if (!isOther) {
         addBatch(overlay, doubts);
+        addRates(overlay, doubts);
+    }
     addSteps(*overlay.run, doubts);
     addSources(overlay, taken, doubts);
     doubts.insert(doubts.end(), taken.notes.begin(), taken.notes.end());

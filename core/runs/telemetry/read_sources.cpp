@@ -2,6 +2,7 @@
 #include "core/runs/telemetry/read_sources.h"
 #include "core/runs/telemetry/file/check_recording.h"
 #include "core/runs/telemetry/join_event_files.h"
+#include "core/runs/telemetry/readers/training_logs.h"
 #include "core/runs/telemetry/source_stream.h"
 
 #include <algorithm>
@@ -132,8 +133,13 @@ Expected<Recording> readSource(const std::string &path, const SourceOptions &opt
     auto recording = readBy(*reader, stream, options);
     if (stream.failure())
         return std::unexpected(*stream.failure());
-    if (!recording && recording.error().code != ErrorCode::Cancelled)
-        return refusedSource(path, stream.packedBytes(), reader->kind, sentenceOf(recording.error(), path));
+    if (!recording && recording.error().code != ErrorCode::Cancelled) {
+        Recording refused =
+            refusedSource(path, stream.packedBytes(), reader->kind, sentenceOf(recording.error(), path));
+        refused.sources.front().mayTakeLinePattern =
+            reader->kind == SourceKind::Unknown && readers::mayTakeLinePattern(path, head);
+        return refused;
+    }
     if (recording && reader->kind != SourceKind::Recording)
         recording_file::dropOutOfBounds(*recording);
     if (recording && stream.hasRest() && !recording->sources.empty())

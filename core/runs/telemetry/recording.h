@@ -43,6 +43,8 @@ struct RecordedSource {
     bool isTruncated = false;
     /// why nothing was read, one sentence that names what it is; empty: it was read
     std::string refused;
+    /// of what was refused: a text of lines, of which a line pattern may say what stands where. It is kept in no file.
+    bool mayTakeLinePattern = false;
     std::vector<Dropped> dropped;
     /// what its reader wants to be known, a sentence each
     std::vector<std::string> notes;

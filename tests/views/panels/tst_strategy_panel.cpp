@@ -53,6 +53,32 @@ private:
 private slots:
     void initTestCase() { applyTheme(*qApp, ThemeKind::Light); }
 
+    void whatIsNotUnderstoodIsNotComparedByAnySwitch()
+    {
+        Effect open = effect(0);
+        open.change.reset();
+        open.memoryBytes = 60e9;
+        open.utilization = 0.9;
+        open.notCompared = "not compared: --zebra: is 4, which no plan takes";
+        EffectTable now;
+        now.plan = m_plan;
+        now.iterationTime = 10;
+        now.memoryBytes = 70e9;
+        now.utilization = 0.5;
+        for (const bool fits : { true, false }) {
+            now.fits = fits;
+            for (const EffectFocus focus : { EffectFocus::Time, EffectFocus::Memory, EffectFocus::Utilization }) {
+                const EffectText text = effectText(open, now, focus);
+                QCOMPARE(text.text, "not compared");
+                QVERIFY(!text.hasColumns());
+            }
+        }
+        QCOMPARE(effectText(open).text, "not compared");
+        QCOMPARE(utilizationText(open, 0.5).text, "not compared");
+        const QString whole = effectSentence(open, 10);
+        QVERIFY2(whole.contains("Not compared: --zebra") && !whole.contains("→"), qPrintable(whole));
+    }
+
     void choosingWithTheKeyboardEmitsThePlanWithThatValue()
     {
         const auto p = panel();

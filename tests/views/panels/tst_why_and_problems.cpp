@@ -65,6 +65,26 @@ private slots:
         QVERIFY(bar->toTsv().contains("bubble\t2\tgaps\n"));
     }
 
+    void whereNothingIsComparedThePanelSaysWhyAndNotThatNothingHelps()
+    {
+        const PlanPtr plan = handmade::shared(handmade::plan());
+        auto effects = std::make_shared<EffectTable>();
+        effects->plan = plan;
+        effects->complete = true;
+        WhyPanel panel;
+        panel.setShown(shownOf(plan));
+        const auto says = [&panel](const QString &words) {
+            const auto lines = panel.findChildren<TextLine *>();
+            return std::ranges::any_of(lines, [&](TextLine *line) { return line->text().contains(words); });
+        };
+        panel.setEffects(effects);
+        QVERIFY(says("No single better part"));
+        effects->notCompared = "not compared: --zebra: is 4, which no plan takes";
+        panel.setEffects(std::make_shared<const EffectTable>(*effects));
+        QVERIFY(says("Not compared: --zebra: is 4, which no plan takes."));
+        QVERIFY(!says("No single better part"));
+    }
+
     void whatIsBoughtTellsItsPriceAndGpusThatDoNotPayCanBeRetired()
     {
         const PlanPtr plan = handmade::shared(handmade::plan());

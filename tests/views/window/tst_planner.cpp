@@ -289,10 +289,14 @@ private slots:
         QCOMPARE(*w.bridge.evaluation()->metrics.iterationTime, w.search.rows()[std::size_t(w.best())].seconds);
         w.open();
         QVERIFY(w.page.noteLine().contains(QStringLiteral("earlier plan")));
+        // what stands at the top is about the plan as it is now, too
+        QVERIFY2(w.page.resultLine().startsWith(QStringLiteral("Your plan is the best of this search")),
+            qPrintable(w.page.resultLine()));
         QVERIFY(w.window.commands().trigger("edit.undo"));
         w.settle();
         QCOMPARE(w.document.plan(), own);
         QVERIFY(w.page.noteLine().isEmpty() || !w.page.noteLine().contains(QStringLiteral("earlier")));
+        QVERIFY(!w.page.resultLine().contains(QStringLiteral("best of this search")));
     }
 
     void anEditEndsATrial()

@@ -5,6 +5,7 @@
 #include "window_fixture.h"
 
 #include "views/run/difference_bars.h"
+#include "views/run/plan_of_run_card.h"
 #include "views/run/reading_strip.h"
 #include "views/run/run_badge.h"
 #include "views/run/run_page.h"
@@ -12,6 +13,7 @@
 #include "views/run/sentence_list.h"
 #include "views/run/step_scrubber.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/page_switcher.h"
 #include "views/window/run_actions.h"
 
 #include <QDropEvent>
@@ -159,6 +161,37 @@ private slots:
         QVERIFY(f.window.runs().step()->number < before);
         QTest::mouseClick(badge->compare, Qt::LeftButton);
         QVERIFY(f.page().isVisible());
+    }
+    /// Also while a bar around the page has the focus.
+    void escapeLeavesThePageWhereverTheFocusIs()
+    {
+        RunFixture f;
+        f.drop({ SmallRun().write(f.folder.filePath("job")) });
+        f.awaitRun();
+        QVERIFY(f.page().isVisible());
+        QWidget &around = f.window.switcher();
+        around.setFocusPolicy(Qt::StrongFocus);
+        around.setFocus();
+        QTest::keyClick(&around, Qt::Key_Escape);
+        QVERIFY(f.window.isWorkbenchShown());
+    }
+
+    /// A configuration has no steps to be seen: its plan is.
+    void aConfigurationAloneShowsThePlanThatItTells()
+    {
+        RunFixture f;
+        QFile file(f.folder.filePath("job.toml"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(
+            "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[parallelism]\ntensor_parallel_degree = 2\n"
+            "data_parallel_shard_degree = 8\n[training]\nseq_len = 8192\nlocal_batch_size = 1\nfrobnicate = 3\n");
+        file.close();
+        f.drop({ file.fileName() });
+        auto *card = f.page().findChild<PlanOfRunCard *>();
+        QVERIFY(card);
+        QTRY_VERIFY_WITH_TIMEOUT(card->isVisible() && !card->taken->sentences().isEmpty(), kLong);
+        QVERIFY(card->notUnderstood->sentences().join(u' ').contains(QStringLiteral("frobnicate")));
+        QVERIFY(f.window.messages().text("plan of run").isEmpty());
     }
     void anEditOfThePlanLaysTheRunUnderTheNewOne()
     {

@@ -106,6 +106,17 @@ std::vector<Problem> jobDoubts(const JobWorkloads &jobs, const Plan &plan)
     return problems;
 }
 
+/// The doubts of the plan and of every model that they come from.
+Doubts allDoubts(const JobWorkloads &jobs, const Plan &plan)
+{
+    Doubts all = doubtsOfSources(plan);
+    for (const JobWorkload &one : jobs.jobs)
+        for (const Doubt &doubt : one.isMeasured ? Doubts {} : one.model.doubts)
+            if (std::ranges::find(all, doubt) == all.end())
+                all.push_back(doubt);
+    return all;
+}
+
 const ModelSpec &modelShown(const JobWorkloads &jobs)
 {
     const auto runs = std::ranges::find_if(jobs.jobs, [](const JobWorkload &job) { return job.specIndex >= 0; });
@@ -123,6 +134,7 @@ ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const Run
     if (!jobs)
         return std::unexpected(std::move(jobs.error()));
     evaluation.model = modelShown(*jobs);
+    evaluation.model.doubts = allDoubts(*jobs, *plan);
     if (auto problem = schedulerProblem(*plan)) {
         evaluation.feasibility.isModelled = false;
         evaluation.problems.push_back(std::move(*problem));

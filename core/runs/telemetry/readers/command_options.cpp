@@ -124,7 +124,7 @@ private:
              && words[next].find_first_of("\n") == std::string::npos;
              ++next)
             value += (value.empty() ? "" : " ") + words[next];
-        m_made.add(name, value.empty() ? "True" : argumentValue(value));
+        m_made.set(name, value.empty() ? "True" : argumentValue(value));
         return next;
     }
 
@@ -155,7 +155,7 @@ private:
         for (const std::string_view section :
             { "model.", "trainer.", "exp_manager.", "training.", "train.", "dataset.", "mixed_precision." })
             if (word.starts_with(section))
-                m_made.add(std::string(word.substr(0, equals)), argumentValue(word.substr(equals + 1)));
+                m_made.set(std::string(word.substr(0, equals)), argumentValue(word.substr(equals + 1)));
     }
 
     CommandOptions &m_made;
@@ -214,6 +214,15 @@ void CommandOptions::add(std::string name, std::string value)
     value.resize(std::min(value.size(), kLongestArgumentValue));
     const bool isTraining = isOfTraining(name);
     trainings += arguments.try_emplace(std::move(name), std::move(value)).second && isTraining ? 1 : 0;
+}
+
+void CommandOptions::set(std::string name, std::string value)
+{
+    if (const auto known = arguments.find(name); known != arguments.end()) {
+        trainings -= isOfTraining(name) ? 1 : 0;
+        arguments.erase(known);
+    }
+    add(std::move(name), std::move(value));
 }
 
 CommandOptions optionsOf(const std::vector<std::string> &words)

@@ -24,7 +24,10 @@ struct CommandOptions {
     int unknown = 0; // values that a script does not tell
     int trainings = 0; // of the arguments, those that isOfTraining()
 
-    void add(std::string name, std::string value); // the first of a name stays; secrets are left out
+    /// The first of a name stays; secrets are left out.
+    void add(std::string name, std::string value);
+    /// The last of a name stays, as argparse and Hydra have it within a command.
+    void set(std::string name, std::string value);
 };
 /// Of the words of a command (or of a list of options); words that are commands themselves are looked into.
 [[nodiscard]] CommandOptions optionsOf(const std::vector<std::string> &words);

@@ -91,7 +91,7 @@ public:
     void addIntervals()
     {
         for (const bool isBack : { false, true })
-            if (const Moved &moved = m_intervals[isBack]; !m_hasEnd && moved.seconds > 0) {
+            if (const Moved &moved = m_intervals[isBack]; !m_hasEnd && moved.seconds > 0 && moved.bytes > 0) {
                 addPoint({ moved.bytes, moved.seconds, moved.bytes * 8 / moved.seconds }, isBack);
                 m_to->note("The test has no results at its end: its intervals are added up, as the sender saw them");
             }
@@ -207,7 +207,7 @@ public:
             m_test.addIntervals();
         if (m_scribe.recording().benchmarks.empty())
             return refusal(source,
-                m_error.empty() ? "It is an iperf3 test that ended before it measured anything"
+                m_error.empty() ? "It is an iperf3 test that ended before it measured anything, or that moved nothing"
                                 : "It is an iperf3 test that failed: " + m_error);
         if (!m_error.empty())
             m_scribe.note("iperf3 says: " + m_error);

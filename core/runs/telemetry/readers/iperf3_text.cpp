@@ -175,6 +175,10 @@ private:
 
     void add(double bytes, double seconds, double bitsPerSecond, int streams, bool isBack)
     {
+        if (!(bytes > 0) || !(bitsPerSecond > 0)) {
+            m_scribe.note("A test in it moved nothing: it is left out");
+            return;
+        }
         BenchmarkPoint point { .what = m_isUdp ? "udp" : "tcp" };
         if (m_isReverse != isBack)
             point.what += "_reverse";
@@ -213,7 +217,8 @@ Expected<Recording> readIperf3Text(const SourceText &source, const SourceOptions
     }
     tests.end();
     if (scribe.recording().benchmarks.empty())
-        return refusal(source, "It is what iperf3 prints of a test that ended before it measured anything");
+        return refusal(
+            source, "It is what iperf3 prints of a test that ended before it measured anything, or that moved nothing");
     return scribe.finish();
 }
 

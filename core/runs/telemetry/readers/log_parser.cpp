@@ -39,6 +39,16 @@ LogParser::Progress LogParser::follow(std::int64_t step, std::optional<Moment> s
     return wentBack ? Progress::WentBack : Progress::Forward;
 }
 
+bool LogParser::isRepeated(std::int64_t step, std::optional<Moment> stamp, const TextLine &line)
+{
+    const bool isOther = !stamp && m_process && *m_process != line.process;
+    if (!isOther)
+        m_process = line.process;
+    const bool isAgain = isOther || follow(step, stamp, line) == Progress::Repeated;
+    m_repeats += isAgain ? 1 : 0;
+    return isAgain;
+}
+
 void LogParser::tellStep(std::int64_t step)
 {
     if (m_toldStep != step)
@@ -93,6 +103,8 @@ void LogParser::addArgument(const std::string &name, std::string value)
 void LogParser::end()
 {
     finish();
+    if (m_repeats > 0)
+        drop(m_told, "lines that several ranks print of one step", m_repeats);
     if (!m_stamps.isEmpty())
         note(m_told, "Its time stamps name no zone: they are taken as UTC");
 }

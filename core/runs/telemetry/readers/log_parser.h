@@ -63,6 +63,9 @@ protected:
     /// Follows the counter of steps; a line of the log says that `step` is done. Two lines of one step within seconds
     /// are Repeated (several processes print); a counter that goes back is a restart, which is noted.
     Progress follow(std::int64_t step, std::optional<Moment> stamp, const TextLine &line);
+    /// Whether another rank printed that step already: of lines with moments by follow(), else the first process that
+    /// printed is the one. Repeats are counted, and told behind the last line.
+    [[nodiscard]] bool isRepeated(std::int64_t step, std::optional<Moment> stamp, const TextLine &line);
     void tellStep(std::int64_t step);
     /// Step times from the moments that follow() was told, unless the log prints them: those that are
     /// sure by now, or all.
@@ -82,6 +85,8 @@ private:
     SourceKind m_kind;
     int m_sureness = 0, m_stepsTold = 0;
     std::optional<std::int64_t> m_toldStep;
+    std::optional<int> m_process; // that printed the last line that counts
+    std::int64_t m_repeats = 0;
     bool m_printsStepTimes = false;
     bool m_hasClockGoneBack = false; // and was noted
     StampedTimes m_stamps;

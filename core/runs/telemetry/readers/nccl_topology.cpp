@@ -226,6 +226,8 @@ private:
                 + (node.nvlinkBytesPerSecond > 0 ? "" : "; what one of them carries is not known"));
         }
         node.gpu = host.chip;
+        if (host.chip.empty() && host.computeCapability > 0)
+            node.gpu = "sm_" + std::to_string(host.computeCapability);
         if (host.computeCapability > 0)
             m_scribe.note("Its GPUs have compute capability " + std::to_string(host.computeCapability / 10) + "."
                 + std::to_string(host.computeCapability % 10) + "; it does not name them");

@@ -36,7 +36,7 @@ std::string_view gpuNamedIn(std::string_view text)
 {
     const std::string low = lowered(text);
     for (const NvlinkSpec &known : builtinNvlinks())
-        if (const std::size_t at = whereNamed(known, low); at != low.npos)
+        if (const std::size_t at = known.bytesPerSecond > 0 ? whereNamed(known, low) : low.npos; at != low.npos)
             return text.substr(at, known.gpu.size());
     return {};
 }

@@ -34,12 +34,8 @@ public:
         const std::int64_t number = step != values.end() && std::abs(step->value) < 1e15
             ? std::int64_t(step->value)
             : m_step.value_or(0) + (step == values.end() ? 1 : 0);
-        const bool isOther = m_process && *m_process != line.process; // the first that printed is the one
-        m_process = m_process.value_or(line.process);
-        if (isOther || follow(number, printedAt(line, line.text.substr(0, kFront)), line) == Progress::Repeated) {
-            ++m_repeats;
+        if (isRepeated(number, printedAt(line, line.text.substr(0, kFront)), line))
             return true;
-        }
         for (const LinePattern::Value &value : values)
             add(value, number);
         timesFromStamps(false);
@@ -47,11 +43,7 @@ public:
     }
 
 protected:
-    void finish() override
-    {
-        timesFromStamps(true);
-        drop(m_told, "lines that several ranks print of one step", m_repeats);
-    }
+    void finish() override { timesFromStamps(true); }
 
 private:
     void begin()
@@ -84,8 +76,6 @@ private:
     }
 
     std::shared_ptr<const LinePattern> m_pattern;
-    std::optional<int> m_process;
-    std::int64_t m_repeats = 0;
 };
 
 } // namespace

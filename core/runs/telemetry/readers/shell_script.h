@@ -52,6 +52,8 @@ public:
     /// In the order of the text; a hundred at most.
     [[nodiscard]] const std::vector<UnknownCondition> &conditions() const { return m_unknown; }
     [[nodiscard]] bool isCut() const { return m_isCut; } // it ends inside a quote or a list
+    /// Variables that the script does not set, and whose own defaults it uses: "${NODES:-4}". Their text, by name.
+    [[nodiscard]] const std::map<std::string, std::string> &defaults() const { return m_defaults; }
     [[nodiscard]] bool readsOthers() const { return m_readsOthers; } // "source x.sh"
 
     /// A text in double quotes, with the variables put in.
@@ -114,6 +116,7 @@ private:
     Words m_words; // of the command that is read
     Variables m_variables;
     Words m_directives, m_hereEnds;
+    std::map<std::string, std::string> m_defaults;
     std::vector<std::size_t> m_holds;
     std::vector<UnknownCondition> m_unknown;
     std::vector<Branching> m_branches; // that are open

@@ -10,6 +10,7 @@ namespace trainyard::readers {
 
 namespace {
 
+constexpr std::size_t kMostDefaults = 100;
 constexpr std::size_t kMostMade = std::size_t(32) << 20, kMostFields = 20'000, kLongestWord = 1 << 18;
 constexpr int kMostExpansionDepth = 16;
 
@@ -225,6 +226,9 @@ void ShellScript::braced(Word &word, bool isQuoted)
         return isSet ? putIn(word, other.fields, isQuoted, false) : add(word, isKnown ? std::string_view() : unknown);
     if (!isSet && how == '?')
         return add(word, unknown);
+    if (!isKnown && !other.fields.empty() && !other.fields.front().empty() && m_defaults.size() < kMostDefaults
+        && !isUnknown(other.fields.front()))
+        m_defaults.try_emplace(name, other.fields.front());
     if (!isSet && how == '=' && m_isLive && m_runs)
         m_variables[name] = other.fields;
     putIn(word, isSet ? Words { known->second.front() } : other.fields, isQuoted, false);

@@ -36,26 +36,14 @@ public:
             addNumber(rest, "tps:", "log.validate tps", "1/s", *step);
             return true;
         }
-        const auto stamp = printedAt(line, text.substr(0, at));
-        if (!stamp && m_process && *m_process != line.process) { // without moments the first that printed is the one
-            ++m_repeats;
-            return true;
-        }
-        m_process = line.process;
-        if (follow(*step, stamp, line) == Progress::Repeated)
-            ++m_repeats;
-        else
+        if (!isRepeated(*step, printedAt(line, text.substr(0, at)), line))
             record(rest, *step);
         timesFromStamps(false);
         return true;
     }
 
 protected:
-    void finish() override
-    {
-        timesFromStamps(true);
-        drop(m_told, "lines that several ranks print of one step", m_repeats);
-    }
+    void finish() override { timesFromStamps(true); }
 
 private:
     void record(std::string_view rest, std::int64_t step)
@@ -86,9 +74,6 @@ private:
             if (const auto number = leadingNumber(*value))
                 m_book.addStep(name, unit, step, *number);
     }
-
-    std::optional<int> m_process;
-    std::int64_t m_repeats = 0;
 };
 
 } // namespace

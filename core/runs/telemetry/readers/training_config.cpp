@@ -22,7 +22,11 @@ struct TrainerConfig {
     std::array<const char *, 2> all;
     std::array<const char *, 6> any;
 };
-constexpr std::array<TrainerConfig, 9> kTrainerConfigs { {
+constexpr std::array<TrainerConfig, 12> kTrainerConfigs { {
+    { SourceKind::MegatronArguments, "neox.", { "num_layers", "hidden_size" },
+        { "pipe_parallel_size", "model_parallel_size", "train_micro_batch_size_per_gpu" } },
+    { SourceKind::MegatronArguments, "neox.", { "num-layers", "hidden-size" },
+        { "pipe-parallel-size", "model-parallel-size", "train_micro_batch_size_per_gpu" } },
     { SourceKind::NanotronConfig, "nanotron.", { "parallelism.tp", "tokens" },
         { "tokens.micro_batch_size", "tokens.sequence_length", "model.model_config" } },
     { SourceKind::PrimusConfig, "", { "modules.pre_trainer" },
@@ -31,6 +35,8 @@ constexpr std::array<TrainerConfig, 9> kTrainerConfigs { {
         { "compute_environment", "num_processes", "fsdp_config", "deepspeed_config" } },
     { SourceKind::LlamaFactoryConfig, "llama_factory.", { "model_name_or_path" },
         { "finetuning_type", "cutoff_len", "stage", "template" } },
+    { SourceKind::AccelerateConfig, "hf_trainer.", { "model_name_or_path", "per_device_train_batch_size" },
+        { "bf16", "fp16", "gradient_accumulation_steps", "learning_rate", "max_seq_length", "max_length" } },
     { SourceKind::AxolotlConfig, "axolotl.", { "base_model" },
         { "micro_batch_size", "sequence_len", "datasets", "sample_packing" } },
     { SourceKind::AutomodelConfig, "automodel.", { "step_scheduler", "model" },
@@ -57,8 +63,10 @@ bool mayBeConfig(std::string_view head)
 {
     if (mayBeYaml(head))
         return true;
-    // JSON with one of DeepSpeed's keys: a trace is not worth the reading
-    return trimmedStart(head).starts_with('{')
+    // JSON with one of DeepSpeed's keys: a trace is not worth the reading. Comments may stand before it (GPT-NeoX).
+    while ((head = trimmedStart(head)).starts_with('#'))
+        head = head.substr(std::min(head.find('\n'), head.size()));
+    return head.starts_with('{')
         && (head.find("\"zero_optimization\"") != head.npos
             || head.find("\"train_micro_batch_size_per_gpu\"") != head.npos);
 }
@@ -117,6 +125,8 @@ Expected<Recording> readTrainerConfig(const SourceText &source, const SourceOpti
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             std::string("It looks like a ") + nameOf(config->kind) + ", but sets nothing", "" });
     drop(made, "values of variables that another file sets", all.unknown);
+    if (prefix == "neox.")
+        note(made, "It is a configuration of GPT-NeoX");
     made.taken = std::ssize(all.arguments);
     recording.arguments = std::move(all.arguments);
     return recording;

@@ -79,13 +79,42 @@ std::string sourceNamed(std::string_view file, std::string_view start)
         + "), but no configuration of a trainer or a cluster that is known here";
 }
 
+/// Whether a text goes on as JSON, or as Python writes the same: "[2026-11-29 10:00:01] …" and "[rank0] …" do not.
+bool goesOnAsJson(std::string_view start)
+{
+    if (start.empty() || (start.front() != '{' && start.front() != '['))
+        return false;
+    const bool isList = start.front() == '[';
+    std::string_view rest = trimmedStart(start.substr(1));
+    if (rest.empty() || rest[0] == '"' || rest[0] == '\'' || rest[0] == (isList ? ']' : '}'))
+        return true;
+    if (!isList)
+        return false;
+    if (rest[0] == '{' || rest[0] == '[')
+        return goesOnAsJson(rest);
+    std::size_t end = rest.find_first_of(", ]\n\r\t");
+    const std::string_view item = rest.substr(0, end);
+    const bool isValue = item == "true" || item == "false" || item == "null" || item == "None" || item == "True"
+        || item == "False" || item.find_first_not_of("0123456789.+-eE") == item.npos;
+    end = std::min(rest.find_first_not_of(" \t\r\n", end), rest.size());
+    if (!isValue || end == rest.size() || item.find('-', 1) != item.npos)
+        return isValue && end == rest.size();
+    return rest[end] == ',' || (rest[end] == ']' && trimmed(rest.substr(end + 1)).empty());
+}
+
+/// A text of lines, of which a line pattern may say what stands where: none of its own kind.
+bool isPlainText(std::string_view file, std::string_view start)
+{
+    return !start.empty() && !goesOnAsJson(start) && !start.starts_with('<') && sourceNamed(file, start).empty();
+}
+
 /// Why a text is not read, by what it is.
 std::string unknownText(std::string_view file, std::string_view text)
 {
     const std::string_view start = trimmedStart(text.substr(0, 4096));
     if (start.empty() && text.size() <= 4096)
         return "There is nothing in it";
-    if (start.starts_with('{') || start.starts_with('[')) {
+    if (goesOnAsJson(start)) {
         if (text.substr(0, std::size_t(64) << 10).find("\"trainyard.plan\"") != text.npos)
             return "It is a Trainyard plan, which tells of no run: `telemetry compare PLAN SOURCE` takes the plan "
                    "first, `telemetry verdict SOURCE --plan PLAN` by its option";
@@ -101,6 +130,11 @@ std::string unknownText(std::string_view file, std::string_view text)
 }
 
 } // namespace
+
+bool readers::mayTakeLinePattern(const std::string &file, std::string_view head)
+{
+    return mayBeLog({}, head) > 0 && isPlainText(file, trimmedStart(head.substr(0, 4096)));
+}
 
 Expected<Recording> readers::readTrainingLog(const SourceText &source, const SourceOptions &options)
 {

@@ -10,4 +10,8 @@ namespace trainyard::readers {
 /// Reads a text through to its end. Errors: Cancelled; BadSyntax where no line of it is one of a framework's.
 [[nodiscard]] Expected<Recording> readTrainingLog(const SourceText &source, const SourceOptions &options);
 
+/// Of a file that begins so and that readTrainingLog() refuses: whether it is a text of lines, of which a line pattern
+/// of the user may say what stands where; no JSON, XML, script or program.
+[[nodiscard]] bool mayTakeLinePattern(const std::string &file, std::string_view head);
+
 } // namespace trainyard::readers

@@ -122,6 +122,20 @@ void addConditions(const SourceText &source, const ShellScript &script, CommandO
             all.arguments.emplace(std::string(kInDoubt) + name, text.substr(0, kLongestArgumentValue));
 }
 
+/// "NODES 4, GPUS 8": variables at their defaults, of which an option that was taken is made.
+std::string defaultsUsed(const ShellScript &script, const CommandOptions &all)
+{
+    std::string text;
+    int count = 0;
+    for (const auto &[name, value] : script.defaults()) {
+        const bool isUsed = std::ranges::any_of(
+            all.arguments, [&](const auto &argument) { return argument.second.find(value) != std::string::npos; });
+        if (isUsed && ++count <= 8)
+            text += (text.empty() ? "" : ", ") + name + " " + value.substr(0, 60);
+    }
+    return count > 8 ? text + " and " + std::to_string(count - 8) + " more" : text;
+}
+
 /// Of a script that is built on transformers' Trainer, all that is its or Accelerate's behind a prefix.
 bool isOfTrainer(CommandOptions &all)
 {
@@ -175,6 +189,8 @@ Expected<Recording> readTrainingScript(const SourceText &source, const SourceOpt
             "It is a script that names options of a training, but no command of it can be understood", "" });
     drop(made, "options whose values the script does not tell: they come from its environment or from commands",
         all.unknown);
+    if (const std::string defaults = defaultsUsed(script, all); !defaults.empty())
+        note(made, "Variables of its environment are taken to have the script's own defaults: " + defaults);
     if (script.readsOthers())
         note(made, "It reads another script, whose variables are unknown here");
     if (isOfTrainer(all)) {

@@ -185,6 +185,14 @@ void HuggingFaceTest::hostileConfigsAreErrors()
     QVERIFY2(error(R"({"num_hidden_layers": 1e400})").starts_with("config.json:1:27: not valid JSON: number overflow"),
         error(R"({"num_hidden_layers": 1e400})").c_str());
     QVERIFY(error("\xff{}").starts_with("config.json:1:1: "));
+    for (const auto &[python, json] :
+        { std::pair("True", "true"), std::pair("False", "false"), std::pair("None", "null") }) {
+        const std::string told = error(std::string("{\"use_cache\": ") + python + "}");
+        QVERIFY2(told.find(std::string("expected ") + json) != std::string::npos
+                && told.find(std::string(python) + " is Python's") != std::string::npos,
+            told.c_str());
+    }
+    QVERIFY(error("{\"use_cache\": Tree}").find("Python") == std::string::npos);
     // 1,000 experts of 10,000,000 are more than an int holds.
     const std::string shared = error(
         R"({"num_hidden_layers": 2, "hidden_size": 64, "vocab_size": 100, "num_attention_heads": 4, "num_experts": 8,

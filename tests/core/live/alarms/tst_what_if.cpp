@@ -243,6 +243,11 @@ private slots:
         const WhatIfAnswer link = answerOf({ .kind = WhatIfKind::LinkStays }, timed(11.9), timed(12.4));
         QVERIFY(!link.paysAfterSteps);
         QVERIFY2(link.sentence == "The step takes 12.4 s instead of 11.9 s (+4.2 %)", link.sentence.c_str());
+        Evaluation open = timed(11.9);
+        open.model.doubts = { { "--zebra", "is 4, which no plan takes", -0.5, 1, false, true } };
+        const WhatIfAnswer none = answerOf(move, timed(12.4), open);
+        QCOMPARE(none.sentence, std::string("Not compared: --zebra: is 4, which no plan takes"));
+        QVERIFY(!none.paysAfterSteps && none.secondsPerStep == 0);
         Evaluation broken = timed(0);
         broken.layout.unplaced = "no link joins a and b";
         QCOMPARE(answerOf(move, timed(1), broken).sentence, std::string("It cannot run so: no link joins a and b"));

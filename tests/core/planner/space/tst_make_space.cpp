@@ -55,6 +55,17 @@ class MakeSpaceTest : public QObject {
     Q_OBJECT
 private slots:
     void aModelThatIsNotUnderstoodIsNotSearched();
+    void schedulesThatTheSoftwareLacksAreNamed()
+    {
+        Plan plan;
+        plan.stack.name = "deepspeed"; // one forward, one backward alone
+        plan.schedule = ScheduleKind::OneFOneB;
+        const std::string said = schedulesLeftOut(plan);
+        QVERIFY2(said.starts_with("Schedules that deepspeed does not have are not tried: "), said.c_str());
+        QVERIFY2(said.find("GPipe") != std::string::npos && said.find(" more") != std::string::npos, said.c_str());
+        plan.stack.name = "ideal";
+        QVERIFY(schedulesLeftOut(plan).empty());
+    }
     void everySampleHasASpace_data()
     {
         QTest::addColumn<QString>("name");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Machines, prices and benchmarks of a recording in a plan: GPUs by what drivers and clouds call them, nodes by their
 // topologies, links by what was measured; and the table of Megatron's arguments, which export uses the other way.
+#include "core/facts/catalogue/nvlinks.h"
 #include "core/facts/plan/plan_io.h"
 #include "core/runs/imports/megatron_arguments.h"
 #include "tests/core/runs/imports/import_trial.h"
@@ -64,6 +65,73 @@ private slots:
         QCOMPARE(one.pools[0].usdPerGpuHour.value_or(0), 3.5); // 28 / 8: of whole nodes
         QCOMPARE(one.pools[0].host->memoryGib, 2048.0);
         QVERIFY(evaluated(made.plan) > 0);
+    }
+
+    /// A topology is of one machine; the script says on how many of them the job runs.
+    void aTopologyDescribesANodeAndTheScriptCountsThem()
+    {
+        for (const SourceKind kind : { SourceKind::SmiTopology, SourceKind::NcclTopology }) {
+            const auto of = [&](const char *nodes, const char *processes, int gpus) {
+                Recording recording = told(with(kLlama,
+                    { { "nnodes", nodes }, { "nproc_per_node", processes }, { "tensor_model_parallel_size", "4" },
+                        { "global_batch_size", "64" }, { "bf16", "True" } }));
+                recording.sources.push_back({ .file = "topo", .kind = kind });
+                recording.nodes.push_back({ .count = 1,
+                    .gpu = "NVIDIA H200",
+                    .gpus = gpus,
+                    .nics = 8,
+                    .nicBytesPerSecond = 50e9,
+                    .source = 1 });
+                return imported(recording);
+            };
+            const ImportedPlan made = of("4", "8", 8);
+            const Pool pool = made.plan.cluster.datacenters.at(0).pools.at(0);
+            QCOMPARE(pool.nodes, 4);
+            QCOMPARE(pool.gpusPerNode, 8);
+            QCOMPARE(pool.gpu, std::string("h200-sxm-141gb"));
+            QCOMPARE(made.plan.parallelism.data.value_or(0), 8);
+            QVERIFY(says(made.taken, "pools[].nodes 4") && made.plan.notUnderstood.empty());
+            QVERIFY(says(made.assumed, "All 4 nodes are taken to be like that of topo"));
+            // half of the GPUs of each node
+            const Pool half = of("4", "4", 8).plan.cluster.datacenters.at(0).pools.at(0);
+            QVERIFY(half.nodes == 4 && half.gpusPerNode == 4);
+            // more processes than GPUs: a problem of the plan
+            const ImportedPlan more = of("4", "8", 4);
+            QCOMPARE(more.plan.cluster.gpus(), 32);
+            QCOMPARE(more.plan.notUnderstood.size(), std::size_t(1));
+            QVERIFY(more.plan.notUnderstood[0].text.find("with 4 GPUs") != std::string::npos);
+        }
+    }
+
+    void aListOfTooFewNodesIsAProblemOfThePlan()
+    {
+        Recording recording =
+            told(with(kLlama, { { "nnodes", "4" }, { "nproc_per_node", "8" }, { "tensor_model_parallel_size", "4" } }));
+        recording.sources.push_back({ .file = "nodes.txt", .kind = SourceKind::SlurmNodes });
+        recording.nodes.push_back({ .names = { "a", "b" }, .count = 2, .gpu = "h100", .gpus = 8, .source = 1 });
+        const auto made = planFrom(recording, builtinCatalogue(), basePlan());
+        QVERIFY(made);
+        QVERIFY(made->plan.notUnderstood.size() == 1
+            && made->plan.notUnderstood[0].text.find("nodes.txt lists 16") != std::string::npos);
+    }
+
+    void aCapabilityThatIsNotTheGpusIsAsked()
+    {
+        QCOMPARE(computeCapability("NVIDIA H100 SXM 80 GB"), 90);
+        QCOMPARE(computeCapability("NVIDIA A10G 24 GB"), 86);
+        QCOMPARE(computeCapability("AMD Instinct MI300X"), 0);
+        for (const GpuSpec &gpu : builtinCatalogue().gpus)
+            QVERIFY2(gpu.vendor != "NVIDIA" || computeCapability(gpu.name) > 0, gpu.name.c_str());
+        Recording topology = told({}, SourceKind::NcclTopology);
+        topology.nodes.push_back({ .count = 1, .gpu = "sm_90", .gpus = 8, .source = 0 });
+        QVERIFY(imported(topology).plan.notUnderstood.empty());
+        Plan base = basePlan();
+        base.cluster.datacenters[0].pools[0].gpu = "a10g-24gb";
+        const ImportedPlan made = imported(topology, base);
+        QCOMPARE(made.plan.notUnderstood.size(), std::size_t(1));
+        const std::string said = made.plan.notUnderstood[0].key + " " + made.plan.notUnderstood[0].text;
+        for (const char *part : { "9.0", "A10G", "8.6", "H100" })
+            QVERIFY2(said.find(part) != std::string::npos, said.c_str());
     }
 
     /// Whoever has no plan yet is told what lacks in words of the files, not of a plan's keys.

@@ -72,9 +72,11 @@ private slots:
         QCOMPARE(made.plan.workload.sequenceLength, 4096);
         QCOMPARE(made.plan.cluster.gpus(), 16); // not the 512 of b.sh
         QVERIFY(says(made.taken, "from --seq-length (a.sh)"));
-        QVERIFY(says(made.assumed, "Nothing that b.sh tells of the job is taken"));
-        QVERIFY(says(made.assumed, "seq_length 8192 (not 4096 as a.sh)"));
-        QVERIFY(says(made.assumed, "tensor_model_parallel_size 4 (not 2 as a.sh)"));
+        QVERIFY(says(made.notUnderstood, "b.sh: tells another job than a.sh"));
+        QVERIFY(says(made.notUnderstood, "seq_length 8192 (not 4096 as a.sh)"));
+        QVERIFY(says(made.notUnderstood, "tensor_model_parallel_size 4 (not 2 as a.sh)"));
+        QCOMPARE(made.plan.notUnderstood.size(), std::size_t(1)); // a problem of the plan itself
+        QVERIFY(made.plan.notUnderstood[0].text.find("nothing of b.sh") != std::string::npos);
     }
 
     /// A script and the log of its run tell the same in other words, and each what the other leaves out.
@@ -91,9 +93,39 @@ private slots:
                     { { "seq_length", "4096.0" }, { "bf16", "true" }, { "rank", "7" }, { "world_size", "32" },
                         { "global_batch_size", "64" } }) }));
         QCOMPARE(made.plan.cluster.gpus(), 32);
-        QVERIFY(!says(made.assumed, "is taken, since"));
+        QVERIFY(made.plan.notUnderstood.empty());
         QVERIFY(says(made.taken, "from --global-batch-size (b.log)"));
         QVERIFY(says(made.taken, "from --seq-length (a.sh)"));
+    }
+
+    /// The batch of a script and that of DeepSpeed's file have other names, and are the same thing.
+    void aScriptAndDeepSpeedsFileThatDisagreeAreNotMixed()
+    {
+        const auto part = [](const char *file, SourceKind kind, std::map<std::string, std::string> arguments) {
+            Recording recording = told(std::move(arguments), kind);
+            recording.sources.front().file = file;
+            return recording;
+        };
+        const auto both = [&](const char *batch, const char *micro) {
+            return imported(mergeRecordings({ part("/x/run.sh", SourceKind::MegatronArguments,
+                                                  with(kLlama,
+                                                      { { "micro_batch_size", "1" }, { "bf16", "True" },
+                                                          { "global_batch_size", "256" }, { "nnodes", "2" },
+                                                          { "nproc_per_node", "8" } })),
+                part("/x/ds.json", SourceKind::DeepSpeedConfig,
+                    { { "ds_config.train_batch_size", batch }, { "ds_config.train_micro_batch_size_per_gpu", micro },
+                        { "ds_config.zero_optimization.stage", "2" } }) }));
+        };
+        const ImportedPlan agreed = both("256", "1");
+        QVERIFY(agreed.plan.notUnderstood.empty());
+        QCOMPARE(agreed.plan.parallelism.zeroStage, 2);
+        const ImportedPlan made = both("512", "2");
+        QCOMPARE(made.plan.workload.globalBatch, 256);
+        QCOMPARE(made.plan.workload.microBatch, 1);
+        QCOMPARE(made.plan.notUnderstood.size(), std::size_t(1));
+        const std::string why = made.plan.notUnderstood[0].text;
+        for (const char *said : { "512 (not 256 as run.sh)", "2 (not 1 as run.sh)", "What run.sh tells is taken" })
+            QVERIFY2(why.find(said) != std::string::npos, why.c_str());
     }
 
     void sizesOfTheJobThatCannotBeAreErrors()

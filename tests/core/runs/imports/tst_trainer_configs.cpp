@@ -3,6 +3,7 @@
 // understood that it is told, or that no plan is made where the shape is in doubt.
 #include "core/facts/workload/model_math.h"
 #include "core/runs/telemetry/read_sources.h"
+#include "core/runs/telemetry/readers/training_logs.h"
 #include "tests/core/runs/imports/import_trial.h"
 #include "tests/core/runs/telemetry/readers/reader_trial.h"
 #include "tests/support/test_program.h"
@@ -67,10 +68,11 @@ private slots:
     void settingsThatNobodyKnowsAreTold()
     {
         const ImportedPlan made =
-            imported(read("config.yaml", kNanotron + "  packed_ring: 4\n  nothing_of_it: false\n"));
-        QVERIFY(made.plan.notUnderstood.empty()); // all below tokens is known to change nothing else
+            imported(read("config.yaml", kNanotron + "  limit_val_batches: 4\n  nothing_of_it: false\n"));
+        QVERIFY(made.plan.notUnderstood.empty()); // known to change nothing else, and off
         const ImportedPlan doubted = imported(read("config.yaml", kNanotron + "parallel_flux:\n  depth: 3\n"));
-        QVERIFY(says(doubtsOf(doubted), "parallel_flux.depth = 3") && says(doubted.ignored, "parallel_flux.depth = 3"));
+        QVERIFY(says(doubtsOf(doubted), "parallel_flux.depth = 3")
+            && says(doubted.notUnderstood, "parallel_flux.depth = 3"));
         std::string mixed = kNanotron;
         mixed.insert(mixed.find("    hidden_size"), "    layer_types: [attention, mamba]\n");
         QVERIFY(errorOf(read("config.yaml", mixed)).find("layer_types") != std::string::npos);
@@ -290,6 +292,88 @@ private slots:
         QCOMPARE(made.plan.parallelism.zeroStage, 3);
     }
 
+    /// NeoX's own 20B: 44 layers of 6144, which it divides by 4 stages of 2 ranks.
+    void gptNeoxIsNoConfigurationOfDeepSpeed()
+    {
+        const Recording r = read("20B.yml",
+            "# as it was trained on 96 A100\n{\n  \"pipe-parallel-size\": 4,\n  \"model-parallel-size\": 2,\n"
+            "  \"num-layers\": 44,\n  \"hidden-size\": 6144,\n  \"num-attention-heads\": 64,\n  \"seq-length\": 2048,\n"
+            "  \"max-position-embeddings\": 2048,\n  \"norm\": \"layernorm\",\n  \"pos-emb\": \"rotary\",\n"
+            "  \"no-weight-tying\": true,\n  \"gpt_j_residual\": true,\n  \"optimizer\": {\"type\": \"Adam\", "
+            "\"params\": "
+            "{\"lr\": 0.97e-4,}},\n  \"zero_optimization\": {\"stage\": 1, \"overlap_comm\": True,},\n"
+            "  \"train_micro_batch_size_per_gpu\": 4,\n  \"gradient_accumulation_steps\": 32,\n"
+            "  \"checkpoint-activations\": true,\n  \"fp16\": {\"fp16\": true, \"enabled\": true},\n}\n");
+        QVERIFY2(r.sources[0].refused.empty(), r.sources[0].refused.c_str());
+        const ImportedPlan made = imported(r);
+        const ModelSpec model = modelOf(made.plan);
+        QVERIFY(model.layers == 44 && model.hidden == 6144 && !model.gatedFfn && !model.tiedEmbeddings);
+        QCOMPARE(made.plan.parallelism.pipeline, 4);
+        QCOMPARE(made.plan.parallelism.tensor, 2);
+        QCOMPARE(made.plan.parallelism.zeroStage, 1);
+        QCOMPARE(made.plan.workload.globalBatch, 4 * 32 * 2); // replicas on the plan's 16 GPUs
+        QVERIFY(made.plan.workload.precision == Precision::Fp16 && made.plan.memory.recompute == Recompute::Full);
+        QCOMPARE(made.plan.stack.name, std::string("megatron-deepspeed"));
+        QCOMPARE(doubtsOf(made).size(), std::size_t(1)); // attention and MLP beside each other are in no plan
+        QVERIFY(says(doubtsOf(made), "gpt_j_residual"));
+    }
+
+    /// A file of adapters in the folder of a job is left out by name; alone it makes no plan, and names its file.
+    void adaptersBesideAJobAreLeftOutByName()
+    {
+        const std::string adapters = "model_name_or_path: meta-llama/Llama-3.1-8B-Instruct\nstage: sft\n"
+                                     "finetuning_type: lora\ncutoff_len: 4096\nper_device_train_batch_size: 2\n";
+        const std::string alone = errorOf(read("lora.yaml", adapters));
+        QVERIFY2(alone.find("trains adapters") != std::string::npos, alone.c_str());
+        const ImportedPlan made =
+            imported(mergeRecordings({ read("config.yaml", kNanotron), read("lora.yaml", adapters) }));
+        QCOMPARE(made.plan.parallelism.tensor, 4);
+        QCOMPARE(made.plan.notUnderstood.size(), std::size_t(1));
+        QVERIFY(says(made.notUnderstood, "lora.yaml: finetuning_type trains adapters"));
+    }
+
+    /// Of a file that shards the states the stage is told once, and the software too.
+    void aStageAndASoftwareAreToldOnce()
+    {
+        const ImportedPlan made = imported(read("full.yaml", kLlamaFactory));
+        const auto count = [&](const std::vector<std::string> &sentences, const char *start) {
+            return std::ranges::count_if(sentences, [&](const std::string &one) { return one.starts_with(start); });
+        };
+        QCOMPARE(count(made.taken, "parallelism.zero_stage ") + count(made.assumed, "parallelism.zero_stage "), 1);
+        QCOMPARE(count(made.taken, "stack "), 1);
+        QVERIFY(!says(made.assumed, "the stack is that of the plan"));
+        const ImportedPlan both = imported(mergeRecordings({ read("full.yaml", kLlamaFactory),
+            read("ds_z3_config.json", R"({"zero_optimization": {"stage": 3}, "bf16": {"enabled": "auto"},
+                "train_micro_batch_size_per_gpu": "auto", "train_batch_size": "auto"})") }));
+        QCOMPARE(both.plan.parallelism.zeroStage, 3);
+        QCOMPARE(count(both.taken, "parallelism.zero_stage ") + count(both.assumed, "parallelism.zero_stage "), 1);
+        QCOMPARE(count(both.taken, "stack "), 1);
+        QVERIFY(both.plan.notUnderstood.empty());
+    }
+
+    void habitsOfMegatronAreToldEitherWay()
+    {
+        const auto script = with(kLlama,
+            { { "micro_batch_size", "1" }, { "global_batch_size", "16" }, { "bf16", "True" },
+                { "overlap_grad_reduce", "True" }, { "tp_comm_overlap", "True" } });
+        QVERIFY(says(imported(told(script)).taken, "to whose habits belong --overlap-grad-reduce"));
+        QVERIFY(says(imported(told(script)).taken, "--tp-comm-overlap"));
+        auto without = script;
+        without.erase("overlap_grad_reduce");
+        QVERIFY(says(imported(told(without)).assumed, "--overlap-grad-reduce is not on"));
+    }
+
+    void aVariableAtItsDefaultIsNoted()
+    {
+        const Recording r = read("run.sh",
+            "#!/bin/bash\nN=${SLURM_NNODES:-4}\nSET=8\ntorchrun --nnodes $N --nproc_per_node ${SET:-2} pretrain_gpt.py "
+            "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --micro-batch-size 1 --global-batch-size 64 "
+            "--seq-length 4096 --bf16 --tensor-model-parallel-size 4\n");
+        QVERIFY(says(r.sources[0].notes, "the script's own defaults: SLURM_NNODES 4"));
+        QVERIFY(!says(r.sources[0].notes, "SET"));
+        QCOMPARE(imported(r).plan.cluster.gpus(), 32);
+    }
+
     void aRefusalSaysWhatTheFileIs()
     {
         const auto refused = [](const char *name, const char *text) { return read(name, text).sources[0].refused; };
@@ -297,6 +381,18 @@ private slots:
         QVERIFY(refused("train.py", "import torch\nprint(1)\n").starts_with("It is a Python program"));
         QVERIFY(refused("zebra.yaml", "stripes: 4\ncolour: white\n").starts_with("It is YAML (stripes, colour)"));
         QVERIFY(refused("zebra.log", "stripes 4\n").starts_with("It is a text"));
+        // a bracket makes no JSON
+        for (const char *log : { "[rank0] stripes 4\n", "[2026-11-29 10:00:01,123] stripes 4\n", "[12:00:01] stripes\n",
+                 "[1] stripes\n", "[INFO] stripes 4\n", "{rank 0} stripes 4\n" }) {
+            QVERIFY2(refused("zebra.log", log).starts_with("It is a text"), log);
+            QVERIFY2(readers::mayTakeLinePattern("zebra.log", log), log);
+        }
+        for (const char *json :
+            { "[1, 2]\n", "[{\"a\": 1}]", "[\"a\"]", "[]", "{\"a\": [1]}", "{'a': True}", "[[1, 2]]" }) {
+            QVERIFY2(refused("zebra.json", json).starts_with("It is JSON"), json);
+            QVERIFY2(!readers::mayTakeLinePattern("zebra.json", json), json);
+        }
+        QVERIFY(!readers::mayTakeLinePattern("run.sh", "#!/bin/bash\necho hello\n"));
     }
 
     void whatAScriptLeavesToAConditionIsAsked()

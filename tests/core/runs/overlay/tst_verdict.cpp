@@ -202,6 +202,27 @@ private slots:
         QVERIFY2(hasNote(few.doubts, "Only 2 steps count, after one step of warm-up"), textOf(few));
     }
 
+    /// No GPU is faster than its peak: units, another GPU or another model are behind such a rate.
+    void aRateAboveThePeakIsInDoubt()
+    {
+        const EvaluationPtr plan = evaluated(oneSite(8));
+        const double planned = *plan->metrics.iterationTime;
+        const double peak = *plan->metrics.modelTflopsPerGpu / *plan->metrics.mfu;
+        const auto doubtsOfRate = [&](const char *series, double value) {
+            SmallRecording made = logOf(planned);
+            made.series(series, 1, std::vector<double>(10, value));
+            return judged(plan, made.run()).doubts;
+        };
+        QVERIFY(!hasNote(doubtsOfRate(samples::kTflopsPerGpu, 0.9 * peak), "more than the peak"));
+        QVERIFY(hasNote(doubtsOfRate(samples::kTflopsPerGpu, 1.1 * peak), "TFLOP/s per GPU, more than the peak"));
+        QVERIFY(!hasNote(doubtsOfRate(samples::kMfu, 0.9), "no GPU reaches"));
+        QVERIFY(hasNote(doubtsOfRate(samples::kMfu, 1.1), "an MFU of 110 %, which no GPU reaches"));
+        // as long a step as only a GPU beyond its peak would take
+        const double least = planned * *plan->metrics.mfu;
+        QVERIFY(!hasNote(judged(plan, logOf(1.1 * least).run()).doubts, "more than the peak"));
+        QVERIFY(hasNote(judged(plan, logOf(0.9 * least).run()).doubts, "more than the peak"));
+    }
+
     void timersOfALogTellWhere()
     {
         const EvaluationPtr plan = evaluated(oneSite(8));

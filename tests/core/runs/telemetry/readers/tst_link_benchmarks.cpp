@@ -63,6 +63,22 @@ private slots:
         QVERIFY(older.benchmarks.size() == 1 && isNear(older.benchmarks[0].bytesPerSecond, 8.59e9 / 8));
     }
 
+    void aTestThatMovedNothingIsRefused()
+    {
+        const Recording printed = read("iperf.txt",
+            "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+            "[  5]   0.00-1.00   sec  0.00 Bytes  0.00 bits/sec    0   1.41 KBytes\n"
+            "[  5]   0.00-10.00  sec  0.00 Bytes  0.00 bits/sec    0             sender\n"
+            "[  5]   0.00-10.00  sec  0.00 Bytes  0.00 bits/sec                  receiver\n");
+        QVERIFY2(
+            printed.sources[0].refused.find("moved nothing") != std::string::npos, printed.sources[0].refused.c_str());
+        const Recording json = read("iperf.json",
+            R"({"start": {"version": "iperf 3.16", "test_start": {"protocol": "TCP", "num_streams": 1}},
+                "intervals": [{"sum": {"start": 0, "end": 1, "seconds": 1, "bytes": 0, "bits_per_second": 0}}],
+                "end": {"sum_received": {"seconds": 10, "bytes": 0, "bits_per_second": 0}}})");
+        QVERIFY2(json.sources[0].refused.find("moved nothing") != std::string::npos, json.sources[0].refused.c_str());
+    }
+
     void aStreamOfEventsIsATestAndAReverseOneSaysSo()
     {
         const Recording r = read("stream.jsonl",

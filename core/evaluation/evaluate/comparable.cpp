@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluation/evaluate/comparable.h"
+
+#include "core/base/printable.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::size_t kMostShown = 200;
+
+} // namespace
+
+std::string whyNotCompared(const Doubts &doubts)
+{
+    if (doubts.empty())
+        return {};
+    const Doubt *worst = blockingDoubt(doubts);
+    return "not compared: " + shortened(toString(worst ? *worst : doubts.front()), kMostShown);
+}
+
+std::string whyNotCompared(const Evaluation &one)
+{
+    return whyNotCompared(one.model.doubts);
+}
+
+std::string whyNotCompared(const Evaluation &one, const Evaluation &other)
+{
+    std::string why = whyNotCompared(one);
+    return why.empty() ? whyNotCompared(other) : why;
+}
+
+} // namespace trainyard
