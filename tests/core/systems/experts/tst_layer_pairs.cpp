@@ -29,6 +29,7 @@ private slots:
     void eachPhaseIsTheLongerOfKernelsAndExchange();
     void theOrderIsThatOfTheFourPhases();
     void multiprocessorsOfTheOtherPassSlowAKernel();
+    void aSharedGpuSlowsAKernelBeyondItsMultiprocessors();
     void whereApartIsFasterNothingRunsTogether();
     void unevenRanksMeetAtEachPhase();
 };
@@ -95,6 +96,22 @@ void LayerPairs::multiprocessorsOfTheOtherPassSlowAKernel()
     const double slowed = 4340.0 + (300 + 500 + 500 + 300) / 4.0;
     QVERIFY(std::abs(microsecondsOf(pairTimes(pair).total) - slowed) < 0.01); // kernels end at whole nanoseconds
     QCOMPARE(pairTimes(pair).exposed.value, 0.0);
+}
+
+void LayerPairs::aSharedGpuSlowsAKernelBeyondItsMultiprocessors()
+{
+    PairWork pair = pairOf(300, 500, 500, 300);
+    const double free = pairTimes(pair).total.value;
+    pair.loss = 0.25; // for as long as an exchange is on its way: at least that share of each of the four
+    const double shared = pairTimes(pair).total.value;
+    QVERIFY(shared > free);
+    double last = shared;
+    for (const double loss : { 0.5, 0.75 }) {
+        pair.loss = loss;
+        const double now = pairTimes(pair).total.value;
+        QVERIFY(now >= last);
+        last = now;
+    }
 }
 
 void LayerPairs::whereApartIsFasterNothingRunsTogether()
