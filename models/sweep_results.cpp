@@ -102,7 +102,7 @@ void measure(SweepColumn &column)
     }
 }
 
-QString plainNumber(double value)
+QString cellNumber(double value)
 {
     return QString::number(value, 'g', 6).replace(u'-', QChar(0x2212));
 }
@@ -172,7 +172,7 @@ QString SweepColumn::textOf(double value) const
     if (!choices.isEmpty())
         return choices.value(int(std::lround(value)));
     if (isVaried)
-        return plainNumber(value);
+        return cellNumber(value);
     const auto has = [&](const char *part) { return key.find(part) != std::string::npos; };
     if (has("usd"))
         return formatUsd(value);
