@@ -58,6 +58,19 @@ namespace {
 
 constexpr std::size_t kMostLooseLabels = 6; // among more lines only the one asked for is labelled
 
+/// Datacenters, pools and links in the same order: what is known of one by its number is true of the other.
+bool haveSameParts(const Cluster &a, const Cluster &b)
+{
+    const auto isSamePlace = [](const Datacenter &x, const Datacenter &y) {
+        return x.id == y.id && std::ranges::equal(x.pools, y.pools, [](const Pool &p, const Pool &q) {
+            return p.nodes == q.nodes && p.gpusPerNode == q.gpusPerNode;
+        });
+    };
+    const auto isSameLink = [](const WanLink &x, const WanLink &y) { return x.between == y.between; };
+    return std::ranges::equal(a.datacenters, b.datacenters, isSamePlace)
+        && std::ranges::equal(a.wanLinks, b.wanLinks, isSameLink);
+}
+
 } // namespace
 
 QSize ClusterMap::sizeHint() const
@@ -90,7 +103,11 @@ void ClusterMap::takeBase(const PlanPtr &plan)
         if (m_focus && (!m_plan || m_focus->island >= int(m_plan->cluster.datacenters.size())))
             m_focus.reset();
     }
-    rebuild();
+    // Nothing is painted until the numbers of this plan are here, or too late: the picture of before holds the same.
+    m_isBehind = !updatesEnabled() && !m_previewScene && before && plan
+        && (sameShape || haveSameParts(before->cluster, plan->cluster));
+    if (!m_isBehind)
+        rebuild();
 }
 
 void ClusterMap::setShown(const Shown &shown)
@@ -112,6 +129,8 @@ void ClusterMap::setShown(const Shown &shown)
         rebuild();
     } else if (wasElsewhere) {
         showPreview();
+    } else if (m_isBehind && shown.isCurrent()) {
+        rebuild();
     }
 }
 
@@ -144,6 +163,7 @@ void ClusterMap::clearSelection()
 
 void ClusterMap::rebuild()
 {
+    m_isBehind = false;
     m_scene = m_plan ? buildScene(*m_plan, m_evaluation.get()) : MapScene();
     relayout();
 }

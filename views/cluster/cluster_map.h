@@ -223,6 +223,8 @@ private:
     MapLayout m_previewLayout;
     QPixmap m_cache;
     bool m_cacheValid = false;
+    /// scene and layout are of the plan before
+    bool m_isBehind = false;
     AmountPopup *m_popup;
     QToolButton *m_add;
 };

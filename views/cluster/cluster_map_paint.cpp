@@ -151,11 +151,15 @@ void ClusterMap::paintLooseLinks(QPainter &painter) const
 
 void ClusterMap::paintEvent(QPaintEvent *)
 {
+    if (m_isBehind)
+        rebuild();
     const bool preview = m_previewScene.has_value();
     const MapScene &shown = shownScene();
     const MapLayout &layout = preview ? m_previewLayout : m_layout;
-    if (!m_cacheValid || m_cache.size() != size() * devicePixelRatioF()) {
-        m_cache = QPixmap(size() * devicePixelRatioF());
+    const bool isSized = m_cache.size() == size() * devicePixelRatioF();
+    if (!m_cacheValid || !isSized) {
+        if (!isSized)
+            m_cache = QPixmap(size() * devicePixelRatioF());
         m_cache.setDevicePixelRatio(devicePixelRatioF());
         m_cache.fill(theme().panel);
         QPainter painter(&m_cache);

@@ -61,6 +61,8 @@ EffectLine::EffectLine(QWidget *parent)
 
 void EffectLine::setEffect(const QString &value, const EffectText &effect)
 {
+    if (value == m_value && effect == m_effect)
+        return;
     m_value = value;
     m_effect = effect;
     const bool isInWords = effect.isRefusal || (!effect.text.isEmpty() && effect.text.front().isLetter());

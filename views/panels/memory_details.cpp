@@ -72,10 +72,11 @@ MemoryDetails::MemoryDetails(QWidget *parent)
 
 void MemoryDetails::setShown(const Shown &shown)
 {
-    if (std::exchange(m_plan, shown.base) != shown.base)
+    const bool isOther = std::exchange(m_plan, shown.base) != shown.base;
+    if (std::exchange(m_evaluation, shown.evaluation) != shown.evaluation)
+        refresh();
+    else if (isOther)
         showAdvice();
-    m_evaluation = shown.evaluation;
-    refresh();
 }
 
 void MemoryDetails::setAdvice(MemoryAdvicePtr advice)

@@ -283,10 +283,11 @@ void NumberStrip::showWhatApplies()
 {
     if (m_evaluation)
         m_isOfJobs = m_evaluation->metrics.jobs.has_value();
+    // One answer a card: one that shows for a moment has the strip laid out and painted anew.
     for (std::size_t i = 0; i < m_cards.size(); ++i)
-        m_cards[i]->setVisible((i >= kFirstOfJobs) == m_isOfJobs);
-    m_cards[kExperts]->setVisible(m_evaluation && !m_isOfJobs && m_evaluation->metrics.experts);
-    m_cards[kPrefill]->setVisible(m_evaluation && m_evaluation->metrics.bubbleFill);
+        m_cards[i]->setVisible(i == kExperts ? m_evaluation && !m_isOfJobs && m_evaluation->metrics.experts
+                : i == kPrefill              ? m_evaluation && m_evaluation->metrics.bubbleFill
+                                             : (i >= kFirstOfJobs) == m_isOfJobs);
 }
 
 void NumberStrip::refresh()

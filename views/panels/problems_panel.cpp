@@ -47,12 +47,19 @@ ProblemsPanel::ProblemsPanel(QWidget *parent)
 
 void ProblemsPanel::setShown(const Shown &shown)
 {
+    const bool hadMore = bringsMoreFixes(), wasPreviewing = m_previewing;
     if (std::exchange(m_plan, shown.base) != shown.base)
         m_previewing = false; // what the pointer rests on was a fix of the plan before
-    m_evaluation = shown.evaluation;
+    const bool isListed = std::exchange(m_evaluation, shown.evaluation) == shown.evaluation && m_errors.empty()
+        && shown.errors.empty() && !wasPreviewing && bringsMoreFixes() == hadMore;
     m_errors = shown.errors;
-    if (!m_previewing)
-        refresh();
+    if (m_previewing)
+        return;
+    if (!isListed)
+        return refresh();
+    for (const FixLine &fix : m_fixes) // the moment after an edit
+        fix.button->setEnabled(canFix());
+    showEffects();
 }
 
 void ProblemsPanel::setEffects(EffectTablePtr effects)
@@ -176,7 +183,7 @@ QWidget *ProblemsPanel::fixLine(const Fix &fix)
     row->addWidget(button);
     row->addWidget(change);
     row->addWidget(because, 1);
-    m_fixes.push_back({ fix.plan, change, because });
+    m_fixes.push_back({ fix.plan, button, change, because });
     connect(button, &QPushButton::clicked, this, [this, plan = fix.plan, label] {
         m_previewing = false;
         Q_EMIT editCommitted(plan, label);

@@ -49,6 +49,7 @@ private:
 
     struct FixLine {
         PlanPtr plan;
+        QWidget *button;
         TextLine *change, *because;
     };
     /// those that are listed

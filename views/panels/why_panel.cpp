@@ -66,7 +66,8 @@ void WhyPanel::setShown(const Shown &shown)
         m_isPreviewing = false;
         showParts();
     }
-    m_evaluation = shown.evaluation;
+    if (std::exchange(m_evaluation, shown.evaluation) == shown.evaluation && !m_heading->text().isEmpty())
+        return; // the moment after an edit
     const bool known = m_evaluation && m_evaluation->metrics.iterationTime;
     m_heading->setText(known ? tr("Where the %1 go").arg(formatSeconds(*m_evaluation->metrics.iterationTime))
                              : tr("Where the time goes"));

@@ -54,14 +54,14 @@ void TextLine::setText(const QString &text)
 
 void TextLine::setShortText(const QString &text)
 {
-    m_short = text;
-    update();
+    if (std::exchange(m_short, text) != text)
+        update();
 }
 
 void TextLine::setLead(int characters)
 {
-    m_lead = characters;
-    update();
+    if (std::exchange(m_lead, characters) != characters)
+        update();
 }
 
 QString TextLine::shown(int width) const
@@ -79,8 +79,8 @@ QString TextLine::shown(int width) const
 
 void TextLine::setInk(Ink ink)
 {
-    m_ink = ink;
-    update();
+    if (std::exchange(m_ink, ink) != ink)
+        update();
 }
 
 void TextLine::setAlignment(Qt::Alignment alignment)

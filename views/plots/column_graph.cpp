@@ -19,7 +19,7 @@ void ColumnGraph::drawImpulsePlot(QCPPainter *painter, const QVector<QPointF> &l
 {
     QVector<QRect> columns;
     for (qsizetype i = 0; i + 1 < lines.size(); i += 2) {
-        const auto [top, bottom] = std::minmax(lines[i].y(), lines[i + 1].y());
+        const auto [top, bottom] = std::minmax({ lines[i].y(), lines[i + 1].y() });
         const QRect column(QPoint(qRound(lines[i].x() - m_width / 2), qRound(top)),
             QPoint(qRound(lines[i].x() + m_width / 2) - 1, qRound(bottom) - 1));
         if (!column.isValid())

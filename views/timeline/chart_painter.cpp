@@ -136,9 +136,9 @@ void ChartPainter::arrangeLabels(const TimelineState &state)
         turns.push_back(turnOf(state, row));
     const bool isTold = state.measured || !state.jobs.isEmpty(); // labels that are not in the layout
     TrackLayout laid = withoutTracks(state.layout);
-    if (!isTold && !m_gutter.isNull() && stages == m_stages && turns == m_turns && laid == m_laid)
+    if (!isTold && !m_isGutterOld && stages == m_stages && turns == m_turns && laid == m_laid)
         return;
-    m_gutter = {};
+    m_isGutterOld = true;
     m_stages = stages;
     m_turns = std::move(turns);
     m_laid = std::move(laid);
@@ -182,9 +182,12 @@ void ChartPainter::arrangeLabels(const TimelineState &state)
 void ChartPainter::refreshGutter(const TimelineState &state, const ChartGeometry &geometry, qreal ratio)
 {
     const QSize pixels = (QSizeF(geometry.gutter.width(), geometry.gutter.bottom() + 1) * ratio).toSize();
-    if (m_gutter.size() == pixels && m_gutter.devicePixelRatio() == ratio && m_gutterScroll == state.scroll)
+    const bool isSized = m_gutter.size() == pixels && m_gutter.devicePixelRatio() == ratio;
+    if (isSized && !m_isGutterOld && m_gutterScroll == state.scroll)
         return;
-    m_gutter = QImage(pixels, QImage::Format_RGB32);
+    if (!isSized)
+        m_gutter = QImage(pixels, QImage::Format_RGB32);
+    m_isGutterOld = false;
     m_gutter.setDevicePixelRatio(ratio);
     m_gutter.fill(theme().panel);
     m_gutterScroll = state.scroll;

@@ -12,7 +12,7 @@ public:
     /// Chooses the rows that have room for their label; call it when the layout or the fonts changed.
     void arrangeLabels(const TimelineState &state);
     /// Colours or fonts are others.
-    void forgetLabels() { m_gutter = {}; }
+    void forgetLabels() { m_isGutterOld = true; }
     void paint(QImage &image, const TimelineState &state, const ChartGeometry &geometry);
     /// The same as rectangles and texts, for SVG and PDF.
     void paintVectors(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
@@ -37,6 +37,7 @@ private:
     int m_stages = 1;
     /// text is dear: kept until what it says, scroll or size change
     QImage m_gutter;
+    bool m_isGutterOld = true;
     /// of the gutter; its rows without their tracks
     TrackLayout m_laid;
     /// of each row in its cell

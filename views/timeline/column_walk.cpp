@@ -38,13 +38,14 @@ void ColumnWalk::begin(TimeInterval range, int columns)
 }
 
 template <class ColorOf>
-void ColumnWalk::walk(const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf)
+void ColumnWalk::walk(
+    const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf, std::size_t fromColumn)
 {
     const TimeInterval range { m_edges.front(), m_edges.back() };
     auto [i, stop] = visibleSpans(timeline, first, last, range);
     const Nanoseconds *start = timeline.start.data(), *end = timeline.end.data(), *edge = m_edges.data();
     ColorLanes *sums = m_sums.data();
-    std::size_t c = 0;
+    std::size_t c = fromColumn;
     while (i < stop) {
         Nanoseconds from = std::max(start[i], edge[c]);
         const Nanoseconds to = std::min(end[i], range.end);
@@ -80,6 +81,39 @@ void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_
 {
     const WorkKind *kinds = timeline.kind.data();
     walk(timeline, first, last, [&palette, kinds](std::uint32_t i) { return palette[std::size_t(kinds[i])]; });
+}
+
+void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,
+    const BlockSums &sums)
+{
+    constexpr std::uint32_t size = BlockSums::kSpans;
+    const TimeInterval range { m_edges.front(), m_edges.back() };
+    const auto [from, to] = visibleSpans(timeline, first, last, range);
+    std::uint32_t block = (from + size - 1) / size, end = to / size;
+    if (block < end && sums.blocks[block].begin < range.begin)
+        ++block;
+    if (block < end && sums.blocks[end - 1].end > range.end)
+        --end;
+    if (block >= end || to - from < BlockSums::kLeastPerColumn * m_sums.size())
+        return add(timeline, from, to, palette);
+    add(timeline, from, block * size, palette);
+    add(timeline, end * size, to, palette);
+    const WorkKind *kinds = timeline.kind.data();
+    const auto colorOf = [&palette, kinds](std::uint32_t i) { return palette[std::size_t(kinds[i])]; };
+    for (std::size_t c = 0; block < end; ++block) {
+        const BlockSums::Block &of = sums.blocks[block];
+        while (of.begin >= m_edges[c + 1])
+            ++c;
+        if (of.end <= m_edges[c + 1]) {
+            m_sums[c] += of.sum;
+        } else if (c + 2 < m_edges.size() && of.end <= m_edges[c + 2]) {
+            const float share = float(double(m_edges[c + 1] - of.begin) / double(of.end - of.begin));
+            m_sums[c] += of.sum * share;
+            m_sums[c + 1] += of.sum * (1 - share);
+        } else { // with a wait in it, which stays one
+            walk(timeline, block * size, (block + 1) * size, colorOf, c);
+        }
+    }
 }
 
 void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,

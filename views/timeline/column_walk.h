@@ -23,6 +23,19 @@ using WorkPalette = std::array<ColorLanes, kWorkKindCount>;
 
 [[nodiscard]] ColorLanes toLanes(const QColor &color);
 
+/// Spans in blocks by their numbers, of which those that lie in one track are filled: colour times nanoseconds, from
+/// where the first of a block starts to where the last ends.
+struct BlockSums {
+    static constexpr std::uint32_t kSpans = 8;
+    /// spans a column, from which a block that lies in two of them may be shared out by its length
+    static constexpr std::uint32_t kLeastPerColumn = 4 * kSpans;
+    struct Block {
+        Nanoseconds begin = 0, end = 0;
+        ColorLanes sum {};
+    };
+    std::vector<Block> blocks;
+};
+
 class ColumnWalk {
 public:
     /// so that a short span in an idle track stays visible
@@ -33,6 +46,9 @@ public:
     /// Adds spans [first, last) of the timeline, sorted by start and disjoint. Spans outside the range are skipped in
     /// O(log n). Where `filter` needs spans, those that fail it take their colour from `faded`.
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette);
+    /// By sums of these spans in the same colours, where there are many a column: an eighth of what there is to read.
+    void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,
+        const BlockSums &sums);
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,
         const WorkPalette &faded, const SpanFilter &filter);
     /// Spans in the colour of their class, in `faded` where `filter` asks spans and they fail it. As fast. The last
@@ -48,7 +64,8 @@ public:
 
 private:
     template <class ColorOf>
-    void walk(const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf);
+    void walk(
+        const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf, std::size_t fromColumn = 0);
 
     /// of the edges, which all rows of a picture share
     TimeInterval m_range;

@@ -14,6 +14,7 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 
@@ -67,21 +68,30 @@ void Legend::setKinds(std::uint32_t present)
     if (present == m_present)
         return;
     m_present = present;
-    for (KindButton *button : m_buttons)
-        button->deleteLater();
-    m_buttons.clear();
+    std::vector<KindButton *> before = std::exchange(m_buttons, {});
     for (int k = 0; k < kWorkKindCount; ++k) {
-        if (!((present >> k) & 1u))
-            continue;
-        auto *button = m_buttons.emplace_back(new KindButton(WorkKind(k), this));
-        button->setChecked((m_shown >> k) & 1u);
-        connect(button, &KindButton::toggled, this, [this, k](bool on) {
-            m_shown = on ? m_shown | (1u << k) : m_shown & ~(1u << k);
-            arrange();
-            emit shownKindsChanged(m_shown);
-        });
+        const auto known = std::ranges::find(before, WorkKind(k), &KindButton::kind);
+        if ((present >> k) & 1u)
+            m_buttons.push_back(known != before.end() ? *known : makeButton(WorkKind(k)));
+        else if (known != before.end())
+            (*known)->deleteLater();
     }
+    for (std::size_t i = 1; i < m_buttons.size(); ++i) // one that came later stands among them
+        setTabOrder(m_buttons[i - 1], m_buttons[i]);
     arrange();
+}
+
+KindButton *Legend::makeButton(WorkKind kind)
+{
+    const auto k = unsigned(kind);
+    auto *button = new KindButton(kind, this);
+    button->setChecked((m_shown >> k) & 1u);
+    connect(button, &KindButton::toggled, this, [this, k](bool on) {
+        m_shown = on ? m_shown | (1u << k) : m_shown & ~(1u << k);
+        arrange();
+        emit shownKindsChanged(m_shown);
+    });
+    return button;
 }
 
 void Legend::setJobs(std::vector<JobEntry> jobs)

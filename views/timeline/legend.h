@@ -64,6 +64,7 @@ protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
+    [[nodiscard]] KindButton *makeButton(WorkKind kind);
     void arrange();
     void applyTheme();
     void fillMore();

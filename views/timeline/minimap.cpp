@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 #include <span>
+#include <utility>
 
 namespace trainyard {
 
@@ -36,7 +37,7 @@ Minimap::Minimap(const TimelineState &state, QWidget *parent)
 
 void Minimap::invalidate()
 {
-    m_image = {};
+    m_isCurrent = false;
     update();
 }
 
@@ -70,7 +71,8 @@ QRectF Minimap::window() const
 void Minimap::paintTracks()
 {
     const QSize pixels = (QSizeF(strip().size()) * devicePixelRatioF()).toSize();
-    m_image = QImage(pixels, QImage::Format_RGB32);
+    if (m_image.size() != pixels)
+        m_image = QImage(pixels, QImage::Format_RGB32);
     m_image.fill(theme().idle);
     m_mixer.prepare(m_state, false);
     const std::span rows(m_state.layout.rows.begin() + m_state.layout.pinnedCount, m_state.layout.rows.end());
@@ -118,7 +120,7 @@ void Minimap::paintVectors(QPainter &painter)
 
 const QImage &Minimap::picture()
 {
-    if (m_image.isNull() && !m_state.isEmpty())
+    if (!m_state.isEmpty() && !std::exchange(m_isCurrent, true))
         paintTracks();
     return m_image;
 }

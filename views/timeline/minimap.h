@@ -48,6 +48,7 @@ private:
     const TimelineState &m_state;
     RowMixer m_mixer;
     QImage m_image;
+    bool m_isCurrent = false;
     int m_left = 0, m_width = 100;
     Grip m_grip = Grip::None;
     Nanoseconds m_pressedAt = 0;

@@ -71,6 +71,7 @@ void RowMixer::prepare(const TimelineState &state, bool fadesAll)
         m_vivid[slot] = state.filter.hasKind(WorkKind(k)) && !m_fadesAll ? toLanes(QColor(color)) : m_faded[slot];
         m_ghost[slot] = toLanes(QColor(mixed(color, m_panel, 0.45)));
     }
+    m_blocks.prepare(state.evaluation, m_vivid, m_faded);
     prepareJobs(state);
 }
 
@@ -250,8 +251,12 @@ void RowMixer::addTracks(
         if (hasJobs())
             m_walk.addByClass(timeline, track.first, track.last,
                 state.filter.matchesTrack(track) ? m_classVivid : m_classFaded, m_classFaded, state.filter);
-        else
+        else if (state.filter.needsSpans())
             m_walk.add(timeline, track.first, track.last, paletteOf(state, track), m_faded, state.filter);
+        else if (const BlockSums *sums = m_blocks.of(index, state.filter.matchesTrack(track), width))
+            m_walk.add(timeline, track.first, track.last, paletteOf(state, track), *sums);
+        else
+            m_walk.add(timeline, track.first, track.last, paletteOf(state, track));
     }
 }
 

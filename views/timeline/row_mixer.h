@@ -6,6 +6,7 @@
 
 #include "views/timeline/column_walk.h"
 #include "views/timeline/kind_shares.h"
+#include "views/timeline/span_blocks.h"
 #include "views/timeline/timeline_state.h"
 
 #include <algorithm>
@@ -76,6 +77,7 @@ private:
     void snapBars(const TimelineState &state, std::uint32_t track, bool hasTurns, TimeInterval range, int width);
 
     ColumnWalk m_walk;
+    SpanBlocks m_blocks;
     KindShares m_shares;
     WorkPalette m_vivid {}, m_faded {}, m_ghost {};
     // Of a plan with jobs: by class, in the colour of its job. Empty for any other

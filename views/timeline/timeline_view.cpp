@@ -123,6 +123,13 @@ void TimelineView::wire()
 
 void TimelineView::setEvaluation(EvaluationPtr evaluation)
 {
+    setEvaluation(std::move(evaluation), m_state.baseline);
+}
+
+void TimelineView::setEvaluation(EvaluationPtr evaluation, EvaluationPtr baseline)
+{
+    const TimeInterval toldRange = m_state.range;
+    takeBaseline(std::move(baseline));
     const TimeInterval oldWhole = m_state.whole, oldRange = m_state.range;
     const EvaluationPtr before = std::exchange(m_state.evaluation, std::move(evaluation));
     m_state.failure.clear();
@@ -151,7 +158,7 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
         finishArea();
     }
     describe();
-    if (m_state.range != oldRange)
+    if (m_state.range != toldRange)
         emit rangeChanged(m_state.range.begin, m_state.range.end);
     if (tellsSelection)
         emit spanSelected(m_state.selected);
@@ -182,18 +189,32 @@ void TimelineView::setFailure(const QString &reason)
     describe();
 }
 
-void TimelineView::setBaseline(EvaluationPtr baseline)
+/// What is in sight stays so; false where the baseline is the same.
+bool TimelineView::takeBaseline(EvaluationPtr baseline)
 {
     if (baseline && baseline->timeline.isEmpty())
         baseline = nullptr;
     if (baseline == m_state.baseline) // every edit says it again
-        return;
+        return false;
     const TimeInterval oldWhole = m_state.whole;
     m_state.baseline = std::move(baseline);
     m_state.whole = wholeTime();
     m_options.showGhost = m_state.baseline != nullptr;
+    if (!m_state.isEmpty())
+        m_state.range = m_state.range == oldWhole ? m_state.whole : clamped(m_state.range, m_state.whole);
+    return true;
+}
+
+void TimelineView::setBaseline(EvaluationPtr baseline)
+{
+    const TimeInterval range = m_state.range;
+    if (!takeBaseline(std::move(baseline)))
+        return;
     relayout();
-    setRange(m_state.range == oldWhole ? m_state.whole : clamped(m_state.range, m_state.whole));
+    if (m_state.range == range)
+        return;
+    repaintChart();
+    emit rangeChanged(m_state.range.begin, m_state.range.end);
 }
 
 void TimelineView::setStale(bool stale)

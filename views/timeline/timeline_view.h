@@ -37,6 +37,8 @@ public:
 
     /// The selected span stays selected where the new timeline has it, and spanSelected says so again.
     void setEvaluation(EvaluationPtr evaluation);
+    /// Both at once, laid out once.
+    void setEvaluation(EvaluationPtr evaluation, EvaluationPtr baseline);
     /// Another plan comes: forgets hidden kinds, search, marks, area and selection, and shows the whole iteration.
     void startPlan();
     /// The plan cannot be evaluated; the reason stands where the timeline would be until there is one again.
@@ -155,6 +157,7 @@ protected:
 
 private:
     void wire();
+    bool takeBaseline(EvaluationPtr baseline);
     void relayout();
     void togglePinOf(const QString &rowKey);
     void takeSelection(std::uint32_t span);

@@ -187,8 +187,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     strip->setEvaluation(evaluation);
     experts->setEvaluation(evaluation);
     details->setEvaluation(evaluation); // before the timeline, which tells the selected span by its new number
-    timeline->setBaseline(ghost());
-    timeline->setEvaluation(evaluation);
+    timeline->setEvaluation(evaluation, ghost());
     m_isTelling = false;
     const QWidget *kept = role == Shown::Role::Preview ? m_previewedBy : nullptr;
     tell({ plan, base, evaluation, {}, role }, kept);

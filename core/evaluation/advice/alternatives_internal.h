@@ -25,6 +25,13 @@ template <class Value> struct Choice {
 /// Values of a key by its row.
 using Choices = std::vector<Choice<KeyValue>>;
 
+/// A copy of the plan, which groups share: a quarter of all choices are what the plan has now.
+[[nodiscard]] inline PlanPtr sameAs(const Plan &plan, const Alternatives &made)
+{
+    const auto known = std::ranges::find_if(made, [](const Alternative &a) { return a.isCurrent && a.plan; });
+    return known != made.end() ? known->plan : std::make_shared<const Plan>(plan);
+}
+
 /// Adds one group: every choice with the plan that `apply` makes of it. The row tells what it is called.
 template <class Value, class Apply>
 void addGroup(Alternatives &out, const Plan &plan, const KeyRow &row, const std::vector<Choice<Value>> &choices,
@@ -40,10 +47,11 @@ void addGroup(Alternatives &out, const Plan &plan, const KeyRow &row, const std:
         a.blockedBecause = a.isCurrent ? std::string {} : choice.blocked;
         if (now != choices.end())
             a.sentence = std::string(row.key.choice.label) + " " + now->label + " → " + choice.label;
-        if (a.blockedBecause.empty()) {
+        if (a.isCurrent) {
+            a.plan = sameAs(plan, out);
+        } else if (a.blockedBecause.empty()) {
             Plan next = plan;
-            if (!a.isCurrent)
-                apply(next, choice.value);
+            apply(next, choice.value);
             a.plan = std::make_shared<const Plan>(std::move(next));
         }
         out.push_back(std::move(a));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/net/body_unpacker_internal.h"
 
+#include "core/live/net/body_order.h"
+
 #include <boost/asio/post.hpp>
 
-#include <algorithm>
+#include <cstddef>
 #include <new>
 #include <utility>
 
@@ -38,9 +40,9 @@ void BodyUnpacker::next()
         return;
     if (!m_thread)
         m_thread.emplace(1);
-    const auto smallest = std::ranges::min_element(m_jobs, {}, [](const Job &job) { return job.packed.size(); });
-    const auto job = std::make_shared<Job>(std::move(*smallest));
-    m_jobs.erase(smallest);
+    const auto chosen = m_jobs.begin() + std::ptrdiff_t(takeNext(m_jobs));
+    const auto job = std::make_shared<Job>(std::move(*chosen));
+    m_jobs.erase(chosen);
     const auto give = [this, weak = std::weak_ptr(m_alive), job](Expected<std::string> body) {
         if (weak.expired())
             return;

@@ -34,6 +34,9 @@ private:
         std::string packed, encoding;
         UnpackLimits limits;
         Done done;
+        /// see body_order.h
+        int passed = 0;
+        [[nodiscard]] std::size_t size() const { return packed.size(); }
     };
     void next();
 

@@ -34,7 +34,8 @@ private:
         /// the source of its newest sample
         std::uint32_t teller = kNoIndex;
     };
-    /// Where the teller of its newest step tells an earlier one anew, the job was started again from there.
+    /// Where the teller of its newest step tells an earlier one anew, the job was started again from there, unless the
+    /// next step says that it goes on (ThinnedSeries::forgetBehind).
     static void noteAttempt(Kept &of, Moment at, std::uint32_t source, ThinnedSeries::Taken taken);
     StoreLimits m_limits;
     SeriesLimits m_seriesLimits;

@@ -56,6 +56,7 @@ void ThinnedSeries::Stretch::add(const Stretch &other)
 
 ThinnedSeries::Taken ThinnedSeries::add(Moment at, double value, const SeriesLimits &limits)
 {
+    settleForgotten(at, limits);
     const bool isLast = m_begin == m_at.size() || at > m_at.back();
     std::size_t place = m_at.size();
     if (!isLast) {
@@ -77,23 +78,45 @@ ThinnedSeries::Taken ThinnedSeries::add(Moment at, double value, const SeriesLim
     }
     m_at.insert(m_at.begin() + std::ptrdiff_t(place), at);
     m_value.insert(m_value.begin() + std::ptrdiff_t(place), value);
-    if (m_at.size() - m_begin <= limits.recent)
-        return Taken::Yes;
+    if (m_at.size() - m_begin > limits.recent)
+        thinOldest(limits);
+    return Taken::Yes;
+}
+
+void ThinnedSeries::thinOldest(const SeriesLimits &limits)
+{
     thin({ m_at[m_begin], m_value[m_begin] }, limits.thinned);
     if (++m_begin > limits.recent / 4) {
         m_at.erase(m_at.begin(), m_at.begin() + std::ptrdiff_t(m_begin));
         m_value.erase(m_value.begin(), m_value.begin() + std::ptrdiff_t(m_begin));
         m_begin = 0;
     }
-    return Taken::Yes;
 }
 
 void ThinnedSeries::forgetBehind(Moment at)
 {
     const auto kept = static_cast<std::size_t>(
         std::ranges::upper_bound(m_at.begin() + std::ptrdiff_t(m_begin), m_at.end(), at) - m_at.begin());
+    if (kept == m_at.size())
+        return;
+    m_forgottenAt.assign(m_at.begin() + std::ptrdiff_t(kept), m_at.end());
+    m_forgottenValue.assign(m_value.begin() + std::ptrdiff_t(kept), m_value.end());
     m_at.resize(kept);
     m_value.resize(kept);
+}
+
+void ThinnedSeries::settleForgotten(Moment at, const SeriesLimits &limits)
+{
+    if (m_forgottenAt.empty() || (!m_at.empty() && at <= m_at.back()))
+        return;
+    if (at > m_forgottenAt.back()) { // it goes on where it was
+        m_at.insert(m_at.end(), m_forgottenAt.begin(), m_forgottenAt.end());
+        m_value.insert(m_value.end(), m_forgottenValue.begin(), m_forgottenValue.end());
+    }
+    m_forgottenAt = {};
+    m_forgottenValue = {};
+    while (m_at.size() - m_begin > std::max<std::size_t>(limits.recent, 1))
+        thinOldest(limits);
 }
 
 void ThinnedSeries::thin(const Point &point, std::size_t most)
@@ -155,6 +178,7 @@ void ThinnedSeries::writeTo(SampleSeries &series, Moment zero) const
 std::size_t ThinnedSeries::bytes() const
 {
     return sizeof *this + m_at.capacity() * sizeof(Moment) + m_value.capacity() * sizeof(double)
+        + m_forgottenAt.capacity() * sizeof(Moment) + m_forgottenValue.capacity() * sizeof(double)
         + m_stretches.capacity() * sizeof(Stretch);
 }
 

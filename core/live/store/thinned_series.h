@@ -31,7 +31,8 @@ public:
     };
     Taken add(Moment at, double value, const SeriesLimits &limits);
 
-    /// Samples behind `at` are those of an attempt that ended. What is thinned already stays.
+    /// Samples behind `at` are those of an attempt that ended, unless the next one lies behind all of them: then the
+    /// step was told twice, and they are there again. What is thinned already stays.
     void forgetBehind(Moment at);
 
     [[nodiscard]] std::int64_t thinned() const { return m_thinned; } // samples that a stretch stands for
@@ -57,6 +58,9 @@ private:
         void add(const Stretch &other);
     };
     void thin(const Point &point, std::size_t most);
+    void thinOldest(const SeriesLimits &limits);
+    /// Of what was forgotten last; `at`: the sample that comes now.
+    void settleForgotten(Moment at, const SeriesLimits &limits);
     void widen();
 
     bool m_isByStep;
@@ -64,6 +68,9 @@ private:
     std::vector<Moment> m_at;
     std::vector<double> m_value;
     std::size_t m_begin = 0;
+    /// forgotten last, behind m_at, until the next sample tells why
+    std::vector<Moment> m_forgottenAt;
+    std::vector<double> m_forgottenValue;
     std::int64_t m_width;
     /// in order
     std::vector<Stretch> m_stretches;

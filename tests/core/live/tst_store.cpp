@@ -231,6 +231,11 @@ private slots:
         tell(store, 1, 40, 44, 4);
         QCOMPARE(newest(store), Moment(44));
         QCOMPARE(all(store).series.front().value[40], 4.04);
+        tell(store, 1, 20, 20, 5); // a second value of a step, behind which the job goes on
+        tell(store, 1, 45, 46, 4);
+        QCOMPARE(newest(store), Moment(46));
+        QCOMPARE(all(store).series.front().at.size(), std::size_t(47));
+        QCOMPARE(all(store).series.front().value[20], 5.02);
     }
 
     void twoHostsThatClaimOneRankAreBothKept()

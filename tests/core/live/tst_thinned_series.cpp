@@ -126,6 +126,36 @@ private slots:
         QCOMPARE(written(steps).value, std::vector<double> { 2 });
     }
 
+    /// An evaluation's loss that comes late: the steps behind it are there again when the next one is told. A restart
+    /// tells the steps behind anew, and leaves none of the attempt before.
+    void aStepThatIsToldTwiceIsNoOtherAttempt()
+    {
+        const SeriesLimits limits { .recent = 64, .thinned = 64 };
+        for (const bool isRestart : { false, true }) {
+            ThinnedSeries steps(true);
+            for (Moment step = 0; step < 60; ++step)
+                steps.add(step, 1, limits);
+            QVERIFY(steps.add(39, 2, limits) == ThinnedSeries::Taken::Anew);
+            steps.forgetBehind(39);
+            QVERIFY(steps.add(39, 3, limits) == ThinnedSeries::Taken::Anew); // and a third time
+            steps.forgetBehind(39);
+            QCOMPARE(steps.latest(), Moment(39)); // until more is known
+            steps.add(isRestart ? 40 : 60, 4, limits);
+            QCOMPARE(written(steps).at.size(), std::size_t(isRestart ? 41 : 61));
+            QCOMPARE(written(steps).value[39], 3.0);
+            QCOMPARE(written(steps).value.back(), 4.0);
+            QCOMPARE(steps.latest(), Moment(isRestart ? 40 : 60));
+        }
+        ThinnedSeries full(true); // what comes back keeps to the bound
+        for (Moment step = 0; step < 64; ++step)
+            full.add(step, 1, limits);
+        full.add(10, 2, limits);
+        full.forgetBehind(10);
+        full.add(64, 1, limits);
+        QCOMPARE(full.thinned(), std::int64_t(1));
+        QCOMPARE(written(full).at.size(), std::size_t(65));
+    }
+
     void whatComesTooLateIsTold()
     {
         const SeriesLimits limits { .recent = 10, .thinned = 10 };

@@ -2,6 +2,7 @@
 #include "tests/support/sample_timelines.h"
 #include "tests/support/test_program.h"
 #include "views/timeline/column_walk.h"
+#include "views/timeline/span_blocks.h"
 
 #include <QTest>
 
@@ -125,6 +126,50 @@ private slots:
         const auto fast = rowOf(timeline, { begin, end }, columns), exact = naiveRow(timeline, { begin, end }, columns);
         for (int c = 0; c < columns; ++c)
             QVERIFY2(isNear(fast[std::size_t(c)], exact[std::size_t(c)], 1), qPrintable(QString::number(c)));
+    }
+
+    /// From the second picture on blocks of eight spans stand for them where there are 32 a column and more: one that
+    /// lies in two columns is shared out by its length, so that at most four spans of either column are of another
+    /// kind.
+    void blocksOfSpansGiveTheColoursOfTheSpans()
+    {
+        const EvaluationPtr sample = test::sampleOfSize(200'000);
+        const Timeline &timeline = sample->timeline;
+        SpanBlocks blocks;
+        for (const bool isRepeated : { false, true }) {
+            blocks.prepare(sample, palette(), palette());
+            for (std::size_t t = 0; t < timeline.tracks.size(); t += 7) {
+                const Track &track = timeline.tracks[t];
+                for (const int columns : { 13, 90 }) {
+                    const BlockSums *sums = blocks.of(t, true, columns);
+                    QCOMPARE(sums != nullptr, isRepeated && track.last - track.first >= 32 * std::uint32_t(columns));
+                    const TimeInterval range { timeline.duration / 9, timeline.duration * 7 / 9 };
+                    ColumnWalk plain, byBlocks;
+                    plain.begin(range, columns);
+                    plain.add(timeline, track.first, track.last, palette());
+                    byBlocks.begin(range, columns);
+                    if (sums)
+                        byBlocks.add(timeline, track.first, track.last, palette(), *sums);
+                    else
+                        byBlocks.add(timeline, track.first, track.last, palette());
+                    std::vector<QRgb> expected(std::size_t(columns), qRgb(0, 100, 0)), row = expected;
+                    plain.resolve(expected);
+                    byBlocks.resolve(row);
+                    for (std::size_t c = 0; c < row.size(); ++c)
+                        QVERIFY2(isNear(row[c], expected[c], sums ? 200 * 4 / (columns == 13 ? 240 : 32) : 0),
+                            qPrintable(QString::number(c)));
+                }
+            }
+        }
+        // other colours, and another evaluation, are a first picture again
+        WorkPalette other = palette();
+        other[std::size_t(WorkKind::Forward)] = toLanes(QColor(1, 2, 3));
+        blocks.prepare(sample, other, palette());
+        QVERIFY(!blocks.of(0, true, 1));
+        blocks.prepare(sample, other, palette());
+        QVERIFY(blocks.of(0, true, 1));
+        blocks.prepare(test::sampleOfSize(200'000), other, palette());
+        QVERIFY(!blocks.of(0, true, 1));
     }
 
     void visibleSpansAreThoseThatOverlap()

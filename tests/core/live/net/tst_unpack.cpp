@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Packed bodies: every encoding that servers and senders use gives the text back, and none of them grows beyond bounds.
 
+#include "core/live/net/body_order.h"
 #include "core/live/net/unpack.h"
 #include "tests/support/packed.h"
 #include "tests/support/test_program.h"
 
 #include <QTest>
 
+#include <cstddef>
 #include <random>
+#include <vector>
 
 using namespace trainyard;
 using namespace trainyard::live::net;
@@ -50,6 +53,36 @@ private slots:
         const std::string text = numbers(100'000);
         QCOMPARE(unpack(packed(text, 31), "gzip", { .bytes = text.size() - 1 }).error().code, ErrorCode::OutOfRange);
         QVERIFY(unpack(packed(text, 31), "gzip", { .bytes = text.size() }).has_value());
+    }
+
+    void smallBodiesGoFirstButALargeOneIsNotStarved()
+    {
+        struct Body {
+            std::size_t bytes;
+            int passed = 0;
+            [[nodiscard]] std::size_t size() const { return bytes; }
+        };
+        std::vector<Body> waiting { { 1'000'000 }, { 500 } };
+        const auto next = [&] {
+            const std::size_t at = takeNext(waiting);
+            const std::size_t bytes = waiting[at].bytes;
+            waiting.erase(waiting.begin() + std::ptrdiff_t(at));
+            return bytes;
+        };
+        QCOMPARE(next(), std::size_t(500));
+        int before = 1;
+        for (; waiting.front().bytes == 1'000'000 && before < 1'000; ++before) {
+            waiting.push_back({ 10 }); // one more comes with each that goes
+            if (next() == 1'000'000)
+                break;
+        }
+        QCOMPARE(before, kMostPassed);
+        QCOMPARE(waiting.size(), std::size_t(1));
+        // what came earlier and waits as long goes first
+        waiting = { { 30, kMostPassed }, { 20, kMostPassed }, { 10 } };
+        QCOMPARE(next(), std::size_t(30));
+        QCOMPARE(next(), std::size_t(20));
+        QCOMPARE(next(), std::size_t(10));
     }
 
     void membersAreBoundedHoweverLittleEachOfThemHolds()
