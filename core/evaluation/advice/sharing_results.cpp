@@ -92,7 +92,7 @@ void evaluateAll(
             return;
         const RunContext context = contextOf(pool, catalogue, stop);
         results[i] = sharingResult(std::move(results[i].of), context);
-        if (results[i].of.plan)
+        if (results[i].of.plan && results[i].isCompared)
             results[i].limits = sharingLimits(results[i].of.plan, context);
     });
 }
@@ -113,7 +113,9 @@ SharingResult sharingResult(SharingPlan of, const RunContext &context)
         return result;
     }
     const Evaluation &evaluation = **evaluated;
-    if (result.why = whyNotCompared(evaluation); !result.why.empty())
+    result.why = whyNotCompared(evaluation);
+    result.isCompared = result.why.empty();
+    if (!result.isCompared)
         return result;
     const Metrics &metrics = evaluation.metrics;
     result.isEvaluated = metrics.iterationTime.has_value();

@@ -34,6 +34,8 @@ struct SharingResult {
     SharingPlan of;
     /// false: `why` alone says something
     bool isEvaluated = false;
+    /// false: `why` says what of it is not understood (core/evaluation/evaluate/comparable.h)
+    bool isCompared = true;
     bool isFeasible = false, fits = false;
     Metric iterationTime, samplesPerSecond, usdPerIteration;
     /// seconds of one layer on the slowest replica, as its shares were dealt

@@ -184,9 +184,9 @@ Pool poolOf(Draft &draft, const CountedNodes &counted, const Pool &model)
         pool.host->memoryGib = std::round(nodes.hostMemoryBytes / double(1 << 30));
         draft.taken.push_back("pools[].host.memory_gib " + plainText(pool.host->memoryGib) + " from " + from);
     }
-    draft.taken.push_back("pools[].nodes " + wholeText(pool.nodes)
+    draft.taken.push_back("pools[].nodes " + wholeText(pool.nodes) + counted.why
         + (nodes.gpus > 0 ? ", each with " + std::to_string(pool.gpusPerNode) + " GPUs," : std::string()) + " from "
-        + from + counted.why);
+        + from);
     return pool;
 }
 

@@ -47,14 +47,15 @@ void takeDeepSpeed(Draft &draft)
         draft.assume(std::to_string(*draft.worldSize) + " GPUs: the batch is one of " + std::to_string(replicas)
             + " replicas, and each is on as many GPUs as the plan has it");
     }
-    if (draft.worldSize && batch && own) {
+    const char *const microName = own ? "deepspeed.train_micro_batch_size_per_gpu" : "micro_batch_size";
+    if (draft.worldSize && batch && told.has(microName)) {
         const Parallelism &p = draft.plan.parallelism;
         const std::int64_t replicas = std::max(1, *draft.worldSize / (p.tensor * p.pipeline * p.context));
-        const std::int64_t made = *own * steps.value_or(1) * replicas;
+        const std::int64_t made = std::int64_t(w.microBatch) * steps.value_or(1) * replicas;
         if (steps ? made != *batch : *batch % made != 0)
             draft.doubt(told.said("deepspeed.train_batch_size"),
-                "is " + std::to_string(*batch) + ", and " + told.said("deepspeed.train_micro_batch_size_per_gpu")
-                    + " × " + (steps ? told.said("gradient_accumulation_steps") + " × " : std::string())
+                "is " + std::to_string(*batch) + ", and " + told.said(microName) + " × "
+                    + (steps ? told.said("gradient_accumulation_steps") + " × " : std::string())
                     + std::to_string(replicas) + " replicas make " + std::to_string(made) + ": "
                     + std::to_string(*batch) + " is taken");
     }

@@ -34,6 +34,8 @@ void tellHabits(Draft &draft)
             on += (on.empty() ? "" : ", ") + told.said(habit.name);
     if (!on.empty())
         draft.taken.push_back("stack " + draft.plan.stack.name + ", to whose habits belong " + on);
+    if (draft.plan.stack.name != "megatron-core") // older ones do none of it
+        return;
     for (const Habit &habit : kHabits)
         if (told.has(habit.name) ? !told.isOn(habit.name)
                                  : isWholeScript(draft) && std::string_view(habit.name) == "overlap_grad_reduce")

@@ -104,7 +104,7 @@ void countByTheJob(Draft &draft, std::vector<CountedNodes> &told)
     one.like.gpus = started;
     one.like.count = (*draft.worldSize + started - 1) / started;
     one.like.names.clear();
-    one.why = ", of which " + whoLaunches(draft) + " counts as many for a world of " + wholeText(*draft.worldSize);
+    one.why = " as " + whoLaunches(draft) + " counts them, for a world of " + wholeText(*draft.worldSize);
     if (one.like.count > 1)
         draft.assume("All " + wholeText(one.like.count) + " nodes are taken to be like that of " + from);
     told.resize(1);

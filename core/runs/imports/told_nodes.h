@@ -14,7 +14,7 @@ namespace trainyard::imports {
 struct CountedNodes {
     /// with how many of them there are
     RecordedNodes like;
-    /// who counts them, where it is not their source: ", for a world of 32"
+    /// who counts them, where it is not their source: " as --nnodes (run.sh) counts them, for a world of 32"
     std::string why;
 };
 /// Empty where no source tells of nodes.

@@ -112,6 +112,7 @@ private slots:
         QVERIFY(std::ranges::any_of(known, isTold));
         const auto open = sharingResults(kSharingBaselines, doubted(test::mixedReplicas()), builtinCatalogue(), pool);
         QVERIFY(std::ranges::none_of(open, isTold));
+        QVERIFY(std::ranges::none_of(open, [](const SharingResult &result) { return result.limits.has_value(); }));
         QVERIFY(std::ranges::any_of(open, [](const SharingResult &result) { return result.why == kDoubt; }));
     }
 

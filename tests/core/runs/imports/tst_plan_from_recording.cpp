@@ -128,6 +128,31 @@ private slots:
             QVERIFY2(why.find(said) != std::string::npos, why.c_str());
     }
 
+    /// DeepSpeed refuses a batch that is not micro-batch × accumulation × replicas.
+    void aBatchThatIsNoProductOfTheScriptsIsAsked()
+    {
+        const auto part = [](const char *file, SourceKind kind, std::map<std::string, std::string> arguments) {
+            Recording recording = told(std::move(arguments), kind);
+            recording.sources.front().file = file;
+            return recording;
+        };
+        const auto of = [&](const char *batch) {
+            return imported(mergeRecordings({ part("/x/run.sh", SourceKind::AccelerateConfig,
+                                                  { { "hf_trainer.model_name_or_path", "meta-llama/Llama-3.1-8B" },
+                                                      { "hf_trainer.per_device_train_batch_size", "1" },
+                                                      { "hf_trainer.gradient_accumulation_steps", "8" },
+                                                      { "nnodes", "4" }, { "nproc_per_node", "8" } }),
+                part("/x/ds.json", SourceKind::DeepSpeedConfig,
+                    { { "ds_config.train_batch_size", batch }, { "ds_config.zero_optimization.stage", "2" } }) }));
+        };
+        QVERIFY(of("256").plan.notUnderstood.empty());
+        const ImportedPlan made = of("512");
+        QCOMPARE(made.plan.notUnderstood.size(), std::size_t(1));
+        const std::string said = made.plan.notUnderstood[0].key + " " + made.plan.notUnderstood[0].text;
+        for (const char *one : { "ds.json", "run.sh", "is 512", "make 256", "512 is taken" })
+            QVERIFY2(said.find(one) != std::string::npos, said.c_str());
+    }
+
     void sizesOfTheJobThatCannotBeAreErrors()
     {
         const auto fault = [](std::map<std::string, std::string> sizes) {

@@ -358,6 +358,10 @@ private slots:
                 { "overlap_grad_reduce", "True" }, { "tp_comm_overlap", "True" } });
         QVERIFY(says(imported(told(script)).taken, "to whose habits belong --overlap-grad-reduce"));
         QVERIFY(says(imported(told(script)).taken, "--tp-comm-overlap"));
+        auto older = script;
+        older.erase("overlap_grad_reduce");
+        older["deepspeed"] = "True"; // whose stack hides none of it
+        QVERIFY(!says(imported(told(older)).assumed, "--overlap-grad-reduce is not on"));
         auto without = script;
         without.erase("overlap_grad_reduce");
         QVERIFY(says(imported(told(without)).assumed, "--overlap-grad-reduce is not on"));
