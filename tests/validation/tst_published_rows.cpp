@@ -150,8 +150,9 @@ private slots:
         constexpr double slack = 0.01;
         for (std::size_t i = 0; i < now.ranges.size(); ++i) {
             const LabelRange &was = committed.ranges[i], &is = now.ranges[i];
-            const bool isSame = was.label == is.label && was.shardingStack == is.shardingStack && was.rows == is.rows
-                && std::abs(was.range.low - is.range.low) < slack && std::abs(was.range.high - is.range.high) < slack;
+            const bool isSame = was.label == is.label && was.shardingStack == is.shardingStack && was.isMoe == is.isMoe
+                && was.stack == is.stack && was.rows == is.rows && std::abs(was.range.low - is.range.low) < slack
+                && std::abs(was.range.high - is.range.high) < slack;
             QVERIFY2(isSame,
                 (std::string("resources/catalog/confidence.json is stale for ") + toString(is.label)
                     + ": run scripts/validation")
@@ -220,8 +221,10 @@ private slots:
         QVERIFY(without.size() < m_validation.run.results.size());
         const ConfidenceData all = confidenceData(m_validation.run.results), others = confidenceData(without);
         for (const LabelRange &range : others.ranges) {
-            const auto same = std::ranges::find_if(all.ranges,
-                [&](const LabelRange &r) { return r.label == range.label && r.shardingStack == range.shardingStack; });
+            const auto same = std::ranges::find_if(all.ranges, [&](const LabelRange &r) {
+                return r.label == range.label && r.shardingStack == range.shardingStack && r.isMoe == range.isMoe
+                    && r.stack == range.stack;
+            });
             QVERIFY(same != all.ranges.end());
             QVERIFY2(same->range.low >= range.range.low - 1e-9 && same->range.high <= range.range.high + 1e-9,
                 toString(range.label));

@@ -16,14 +16,13 @@ struct AttentionRow {
 constexpr CurveParameter<AttentionCurve> kAttention[] = {
     { "launch_us", &AttentionCurve::launchUs, { 5, 0.5, 100 } },
     { "peak_fraction", &AttentionCurve::peakFraction, { 0.6, 0.1, 1.2 } },
-    { "rate_64", &AttentionCurve::rate64, { 0.8, 0.2, 2 } },
-    { "rate_192", &AttentionCurve::rate192, { 1, 0.2, 2 } },
+    { "rate_64", &AttentionCurve::rate64, { 0.8, 0.2, 2 } }, { "rate_192", &AttentionCurve::rate192, { 1, 0.2, 2 } },
     { "rate_256", &AttentionCurve::rate256, { 1, 0.2, 2 } },
     { "memory_fraction", &AttentionCurve::memoryFraction, { 0.7, 0.05, 1.5 } },
     { "margin_keys", &AttentionCurve::marginKeys, { 100, 1, 2000 } },
     { "tail_share", &AttentionCurve::tailShare, { 0.3, 0.001, 3 } },
     { "slowdown", &AttentionCurve::slowdown, { 0.1, 1e-3, 0.6 } },
-    { "slowdown_ms", &AttentionCurve::slowdownMs, { 3, 0.05, 20 } },
+    { "slowdown_ms", &AttentionCurve::slowdownMs, { 3, 0.05, 6 } }, // tables end at 60 ms: by then it is whole
 };
 
 struct HeadSize {

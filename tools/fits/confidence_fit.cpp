@@ -65,6 +65,9 @@ std::string confidenceJson(const ConfidenceData &data, const std::string &date)
         Json entry { { "label", toString(r.label) } };
         if (!r.shardingStack.empty())
             entry["sharding_stack"] = r.shardingStack;
+        entry["moe"] = r.isMoe;
+        if (!r.stack.empty())
+            entry["stack"] = r.stack;
         entry.update({ { "rows", r.rows }, { "publications", r.publications },
             { "low", figure(r.range.low, "held-out") }, { "high", figure(r.range.high, "held-out") } });
         ranges.push_back(std::move(entry));

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace trainyard {
 
@@ -50,8 +51,8 @@ Outcomes outcomes(const Rows &counted, const Rows &evidence, double narrowest, s
                                            return r.status == RowStatus::Gated && r.publication != publication;
                                        }),
             narrowest, label);
-        std::map<std::pair<ConfidenceLabel, std::string>, std::optional<TimeRange>>
-            ranges; // a stack's name where weights are sharded
+        std::map<std::tuple<ConfidenceLabel, std::string, bool, bool>, std::optional<TimeRange>>
+            ranges; // by stack, sharded weights, experts
         for (const TimedRow &row : counted) {
             if (row.result->publication != publication)
                 continue;
@@ -59,7 +60,7 @@ Outcomes outcomes(const Rows &counted, const Rows &evidence, double narrowest, s
             if (!label && own == ConfidenceLabel::SpecSheet)
                 continue; // of its own kernels nothing was hidden: unmeasured rows tell of this label
             const EvidenceKey &plan = row.result->evidence.front();
-            const auto [found, isNew] = ranges.try_emplace({ own, plan.shardsWeights ? plan.stack : std::string() });
+            const auto [found, isNew] = ranges.try_emplace({ own, plan.stack, plan.shardsWeights, plan.isMoe });
             if (isNew)
                 found->second = others.range(own, plan);
             if (found->second)

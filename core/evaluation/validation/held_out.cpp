@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kShareOutside = 0.05; // of the weight, at either end
 constexpr double kShareInside = 0.9; // of the held-out weight, after widening
+constexpr std::size_t kFewestPublications = 3; // that make a range of a stack's own
 constexpr double kHalf = 0.5; // what a row of another label counts, and one that was fitted to
 
 /// Measured time / predicted time; empty where the metric is neither a time nor a rate of the iteration.
@@ -181,14 +182,29 @@ HeldOutRanges::Kind HeldOutRanges::kindOf(ConfidenceLabel label, const EvidenceK
 {
     const bool isKnown =
         plan.shardsWeights && std::ranges::find(m_shardingStacks, plan.stack) != m_shardingStacks.end();
-    return { label, isKnown ? plan.stack : std::string() };
+    return { label, isKnown ? plan.stack : std::string(), plan.isMoe,
+        !plan.shardsWeights && speaksForItself(plan.stack, plan.isMoe) ? plan.stack : std::string() };
 }
 
-/// Rows with sharded weights speak for their own stack alone, as evidenceDistance() has it.
-bool HeldOutRanges::speaksFor(const Row &row, const Kind &kind)
+bool HeldOutRanges::speaksForItself(const std::string &stack, bool isMoe) const
+{
+    std::set<int> publications;
+    for (const Row &row : m_rows)
+        if (const EvidenceKey &key = planOf(*row.timed.result);
+            key.stack == stack && key.isMoe == isMoe && !key.shardsWeights)
+            publications.insert(row.publication);
+    return publications.size() >= kFewestPublications;
+}
+
+/// Rows with sharded weights speak for their own stack alone, as evidenceDistance() has it. Plans without experts are
+/// known far better: rows with experts say nothing of them, while all that holds for them holds for the other layers of
+/// a model with experts.
+double HeldOutRanges::shareFor(const Row &row, const Kind &kind)
 {
     const EvidenceKey &key = planOf(*row.timed.result);
-    return !key.shardsWeights || key.stack == kind.shardingStack;
+    if ((key.shardsWeights && key.stack != kind.shardingStack) || (!kind.stack.empty() && key.stack != kind.stack))
+        return 0;
+    return key.isMoe == kind.isMoe ? 1 : kind.isMoe ? kHalf : 0;
 }
 
 /// A publication weighs as its heaviest row, however many it has.
@@ -213,9 +229,9 @@ std::optional<HeldOutRanges::Spread> HeldOutRanges::spread(const Kind &kind, int
 {
     std::vector<double> errors, weights;
     for (const Row &row : m_rows) {
-        const bool counts = row.publication != heldBack && speaksFor(row, kind);
+        const double share = row.publication == heldBack ? 0 : shareFor(row, kind);
         errors.push_back(row.timed.error);
-        weights.push_back(counts ? (row.label == kind.label ? 1 : kHalf) * fittedShare(row.timed) : 0);
+        weights.push_back(share * (row.label == kind.label ? 1 : kHalf) * fittedShare(row.timed));
     }
     weights = alike(std::move(weights));
     const auto low = quantile(errors, weights, kShareOutside), middle = quantile(errors, weights, 0.5),
@@ -252,7 +268,7 @@ double HeldOutRanges::widening(const Kind &kind) const
     std::vector<double> byRow, byPublication;
     for (const Row &row : m_rows) {
         order.push_back(order.size());
-        byRow.push_back(speaksFor(row, kind) ? 1 : 0);
+        byRow.push_back(shareFor(row, kind));
         byPublication.push_back(byRow.back() * fittedShare(row.timed));
     }
     byPublication = alike(std::move(byPublication));
@@ -288,16 +304,27 @@ std::vector<LabelRange> HeldOutRanges::rangesOf(ConfidenceLabel label) const
 {
     std::vector<std::string> stacks { std::string() };
     stacks.insert(stacks.end(), m_shardingStacks.begin(), m_shardingStacks.end());
+    std::set<std::string> all;
+    for (const Row &row : m_rows)
+        all.insert(planOf(*row.timed.result).stack);
+    std::vector<Kind> kinds;
+    for (const bool isMoe : { false, true }) {
+        for (const std::string &stack : stacks)
+            kinds.push_back({ label, stack, isMoe, {} });
+        for (const std::string &stack : all)
+            if (speaksForItself(stack, isMoe))
+                kinds.push_back({ label, {}, isMoe, stack });
+    }
     std::vector<LabelRange> ranges;
-    for (const std::string &stack : stacks) {
-        const Kind kind { label, stack };
+    for (const Kind &kind : kinds) {
         const auto range = rangeOf(kind);
         if (!range)
             continue;
         std::set<int> publications;
-        LabelRange known { label, stack, 0, 0, { std::exp(range->low) - 1, std::exp(range->high) - 1 } };
+        LabelRange known { label, kind.shardingStack, kind.isMoe, kind.stack, 0, 0,
+            { std::exp(range->low) - 1, std::exp(range->high) - 1 } };
         for (const Row &row : m_rows) {
-            if (row.label == label && speaksFor(row, kind)) {
+            if (row.label == label && shareFor(row, kind) == 1) {
                 publications.insert(row.publication);
                 ++known.rows;
             }

@@ -44,7 +44,8 @@ public:
 
     /// In ln of measured / predicted. Empty without a row.
     [[nodiscard]] std::optional<TimeRange> range(ConfidenceLabel label, const EvidenceKey &plan) const;
-    /// For every stack that shards weights among the rows, and for all other plans first.
+    /// Without experts and with them; each for every stack that shards weights among the rows, and for all other plans
+    /// first.
     [[nodiscard]] std::vector<LabelRange> rangesOf(ConfidenceLabel label) const;
     [[nodiscard]] const std::vector<Evidence> &evidence() const { return m_evidence; }
 
@@ -61,13 +62,19 @@ private:
         ConfidenceLabel label = ConfidenceLabel::Extrapolated;
         /// empty: weights are whole, or of a stack without rows that shard
         std::string shardingStack;
+        bool isMoe = false;
+        /// empty: of every stack that has too few publications to speak for itself
+        std::string stack;
         auto operator<=>(const Kind &) const = default;
     };
     struct Spread {
         double low = 0, middle = 0, high = 0;
     };
+    /// Whether so many publications ran this stack with whole weights that nobody else has to be asked.
+    [[nodiscard]] bool speaksForItself(const std::string &stack, bool isMoe) const;
     [[nodiscard]] Kind kindOf(ConfidenceLabel label, const EvidenceKey &plan) const;
-    [[nodiscard]] static bool speaksFor(const Row &row, const Kind &kind);
+    /// What a row counts for plans of a kind, 0 to 1.
+    [[nodiscard]] static double shareFor(const Row &row, const Kind &kind);
     [[nodiscard]] std::vector<double> alike(std::vector<double> weights) const;
     [[nodiscard]] double widening(const Kind &kind) const;
     [[nodiscard]] std::optional<Spread> spread(const Kind &kind, int heldBack) const;

@@ -42,6 +42,8 @@ LabelRange readLabelRange(ObjectReader &reader)
     else
         reader.fault("label", "label is \"" + label + "\"", "calibrated, same family, extrapolated or spec sheet");
     reader.text("sharding_stack", range.shardingStack);
+    reader.flag("moe", range.isMoe);
+    reader.text("stack", range.stack);
     reader.count("rows", range.rows, { 0, 1e9 });
     reader.count("publications", range.publications, { 0, 1e9 });
     reader.require("low", "a share of the predicted time, at most 0");

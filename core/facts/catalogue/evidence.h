@@ -53,9 +53,13 @@ struct LabelRange {
     ConfidenceLabel label = ConfidenceLabel::Extrapolated;
     /// of plans that shard weights under this stack; empty: of all others
     std::string shardingStack;
+    /// of models with experts; of all others
+    bool isMoe = false;
+    /// of plans of this stack that keep weights whole; empty: of every stack that has no range of its own
+    std::string stack = {};
     /// that got this label when they were held back
     int rows = 0, publications = 0;
-    TimeRange range;
+    TimeRange range = {};
     bool operator==(const LabelRange &) const = default;
 };
 

@@ -10,6 +10,9 @@ constexpr Range kShare { 0, 1 };
 constexpr StackField kStackFields[] = {
     { "flash_attention", nullptr, &StackSpec::flashAttention, kShare },
     { "cuda_graphs", nullptr, &StackSpec::cudaGraphs, kShare },
+    { "partial_graphs", nullptr, &StackSpec::partialGraphs, kShare },
+    { "fused_router", nullptr, &StackSpec::fusedRouter, kShare },
+    { "grouped_products", nullptr, &StackSpec::groupedProducts, kShare },
     { "stores_dropout_masks", nullptr, &StackSpec::storesDropoutMasks, kShare },
     { "recomputes_last_stage", nullptr, &StackSpec::recomputesLastStage, kShare },
     { "gradient_norm_barrier", nullptr, &StackSpec::gradientNormBarrier, kShare },
@@ -57,6 +60,8 @@ constexpr StackField kStackFields[] = {
     { "overlap_slowdown", &StackSpec::overlapSlowdown, nullptr, { 0, 10 } },
     { "micro_batch_overhead_us", &StackSpec::microBatchOverheadUs, nullptr, { 0, 1e7 }, StackField::Kind::Time },
     { "iteration_overhead_ms", &StackSpec::iterationOverheadMs, nullptr, { 0, 1e6 }, StackField::Kind::Time },
+    { "graphed_overhead_ms", &StackSpec::graphedOverheadMs, nullptr, { 0, 1e6 }, StackField::Kind::Time },
+    { "pair_loss", &StackSpec::pairLoss, nullptr, kShare },
     { "logits_bytes_per_element", &StackSpec::logitsBytesPerElement, nullptr, { 0, 100 } },
     { "context_bytes", &StackSpec::contextBytes, nullptr, { 0, 1e12 } },
     { "communicator_bytes", &StackSpec::communicatorBytes, nullptr, { 0, 1e12 } },

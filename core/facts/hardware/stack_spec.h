@@ -31,8 +31,14 @@ struct StackSpec {
     std::string name;
     /// no s x s matrix is stored
     bool flashAttention = true;
-    /// launch floor is hidden
+    /// launch floor is hidden: the whole iteration is captured
     bool cudaGraphs = false;
+    /// attention, norms, router and dense MLPs are captured; what follows the routing of tokens is launched by the host
+    bool partialGraphs = false;
+    /// the router of an expert layer runs fused kernels
+    bool fusedRouter = false;
+    /// one kernel for the products of all experts of a GPU; 0: one for each expert
+    bool groupedProducts = true;
     /// classic GPT recipe: 1 byte an element
     bool storesDropoutMasks = false;
     /// bytes of a main gradient element
@@ -97,8 +103,14 @@ struct StackSpec {
     double overlapSlowdown = 0;
     /// host work of one micro-batch on one stage, each way
     double microBatchOverheadUs = 0;
-    /// host work of an iteration: data, logging, gradient norm
+    /// host work of an iteration: data, logging, gradient norm, launches of the optimizer
     double iterationOverheadMs = 0;
+    /// what is left of it where CUDA graphs capture the iteration: data, one launch, reading the loss
+    double graphedOverheadMs = 0;
+    [[nodiscard]] double overheadMs() const { return cudaGraphs ? graphedOverheadMs : iterationOverheadMs; }
+    /// share of a GPU's speed that kernels of one micro-batch lose beside an exchange of another with experts, beyond
+    /// the multiprocessors that the exchange holds
+    double pairLoss = 0;
     /// bytes a vocabulary element of the loss keeps live at its peak
     double logitsBytesPerElement = 6;
     /// CUDA context and libraries

@@ -91,7 +91,7 @@ double hostSeconds(const Workload &workload, const PipelineClass &pipelines, int
         - computing(withoutHost(workload), pipelines, stage, recomputed);
     const StageLocation location = pipelines.locations[std::size_t(stage)];
     return std::max(0.0, shown)
-        + milliseconds(workload.stack.iterationOverheadMs * slowed.sustainedRates(location).host).value;
+        + milliseconds(workload.stack.overheadMs() * slowed.sustainedRates(location).host).value;
 }
 
 HiddenCommunication hiddenCommunication(const Workload &workload, const PipelineClass &pipelines, int stage)

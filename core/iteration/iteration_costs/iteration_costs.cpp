@@ -288,7 +288,7 @@ Seconds iterationOverhead(const Workload &workload)
     for (const PipelineClass &pipelines : workload.layout.classes)
         for (const StageLocation location : pipelines.locations)
             slowest = std::max(slowest, workload.sustainedRates(location).host);
-    return milliseconds(workload.stack.iterationOverheadMs * slowest);
+    return milliseconds(workload.stack.overheadMs() * slowest);
 }
 
 void showExchange(Costs &costs, Seconds rest)

@@ -251,9 +251,9 @@ ExpectedAll<Requested> resolve(PlanPtr plan, const Catalogue &catalogue)
     } else
         errors.push_back(stack.error());
     if (workload.source.includesFabric) // nor does a framework add or hide anything
-        workload.stack.iterationOverheadMs = workload.stack.gradientOverlap = 0;
+        workload.stack.iterationOverheadMs = workload.stack.graphedOverheadMs = workload.stack.gradientOverlap = 0;
     if (workload.source.layersOnly)
-        workload.stack.iterationOverheadMs = workload.stack.microBatchOverheadUs = 0;
+        workload.stack.iterationOverheadMs = workload.stack.graphedOverheadMs = workload.stack.microBatchOverheadUs = 0;
     if (model)
         checkParallelism(*plan, workload.model, errors);
     if (!errors.empty())

@@ -96,6 +96,9 @@ struct LayerTimes {
 struct PairWork {
     /// as their isBackward says. Bandwidths, multiprocessors and the queue are the forward's; both bring `beside`
     LayerWork forward, backward;
+    /// share of the GPU's speed that kernels lose beside an exchange, beyond the multiprocessors that it holds: memory
+    /// and caches that both use, launches of two micro-batches from one host
+    double loss = 0;
     bool operator==(const PairWork &) const = default;
 };
 

@@ -41,9 +41,10 @@ public:
         add(beside);
     }
 
+    void add(double number) { m_words.push_back(std::bit_cast<std::uint64_t>(number)); }
+
 private:
     void add(std::uint64_t word) { m_words.push_back(word); }
-    void add(double number) { m_words.push_back(std::bit_cast<std::uint64_t>(number)); }
     void add(const Exchange &exchange)
     {
         const auto &[legs, pieces, piecesWait, logicalBytes, sms] = exchange; // logicalBytes change no time
@@ -162,10 +163,11 @@ void keyOf(const LayerWork &work, LayerKey &into)
 
 void keyOf(const PairWork &work, LayerKey &into)
 {
-    const auto &[forward, backward] = work;
+    const auto &[forward, backward, loss] = work;
     Words words(into);
     words.add(forward);
     words.add(backward);
+    words.add(loss);
 }
 
 LayerTimes layerTimes(const LayerWork &work)

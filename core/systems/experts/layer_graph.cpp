@@ -167,7 +167,7 @@ LayerGraph pairGraph(const PairWork &work)
 {
     using enum LayerStep;
     const LayerWork &a = work.forward, &b = work.backward;
-    LayerTasks tasks(a, std::max(ranksOf(a), ranksOf(b)));
+    LayerTasks tasks(a, std::max(ranksOf(a), ranksOf(b)), work.loss);
     Phases phases(tasks);
     phases.add(b, b.dispatch, Dispatch, a, { Unpermute, Before, Router, HostWait, Permute });
     phases.add(a, a.dispatch, Dispatch, b, { Products, Shared });

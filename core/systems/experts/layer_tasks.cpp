@@ -35,9 +35,10 @@ LayerStream streamOf(Way way)
 
 } // namespace
 
-LayerTasks::LayerTasks(const LayerWork &site, int ranks)
+LayerTasks::LayerTasks(const LayerWork &site, int ranks, double loss)
     : m_site(site)
     , m_ranks(ranks)
+    , m_loss(loss)
     , m_lastKernel(static_cast<std::size_t>(ranks), kNoSpan)
     , m_lastLaunched(static_cast<std::size_t>(ranks), kNoSpan)
 {
@@ -124,9 +125,10 @@ LayerTasks::Waits LayerTasks::lastKernels() const
 
 std::uint32_t LayerTasks::holdOf(const Exchange &exchange, int rank)
 {
-    if (!(m_site.multiprocessors > 0 && exchange.sms > 0))
+    const double held = m_site.multiprocessors > 0 ? exchange.sms / m_site.multiprocessors : 0;
+    const double share = std::min(1.0, held + m_loss);
+    if (share <= 0)
         return kNoSpan;
-    const double share = std::min(1.0, exchange.sms / m_site.multiprocessors);
     m_table.holds.push_back({ linkOf(rank, LayerStream::Compute), share });
     return static_cast<std::uint32_t>(m_table.holds.size()) - 1;
 }

@@ -13,8 +13,9 @@ public:
     using Id = GraphBuilder::Id;
     using Waits = std::vector<Id>;
 
-    /// Bandwidths, multiprocessors and the queue of `site`, for each of the ranks.
-    LayerTasks(const LayerWork &site, int ranks);
+    /// Bandwidths, multiprocessors and the queue of `site`, for each of the ranks. `loss`: share of a GPU that kernels
+    /// lose beside an exchange, beyond its multiprocessors.
+    LayerTasks(const LayerWork &site, int ranks, double loss = 0);
 
     [[nodiscard]] int ranks() const { return m_ranks; }
     /// One of so many pieces that take `time` each, behind the kernels launched before it on its lane and `after`.
@@ -68,6 +69,7 @@ private:
 
     LayerWork m_site;
     int m_ranks;
+    double m_loss;
     ClassTable m_table;
     /// of the resources
     std::vector<LayerTrack> m_tracks;

@@ -111,11 +111,13 @@ TimeRange rangeOf(const ConfidenceData &data, ConfidenceLabel label, const Evide
 {
     TimeRange range;
     for (const LabelRange &known : data.ranges) {
-        if (known.label != label)
+        if (known.label != label || known.isMoe != plan.isMoe)
             continue;
         if (plan.shardsWeights && known.shardingStack == plan.stack)
             return known.range;
-        if (known.shardingStack.empty())
+        if (!plan.shardsWeights && known.stack == plan.stack)
+            return known.range;
+        if (known.shardingStack.empty() && known.stack.empty())
             range = known.range;
     }
     return range;
@@ -126,7 +128,7 @@ static bool changesFittedFigure(const Stack &stack)
 {
     constexpr const char *kFitted[] = { "host_us_per_kernel", "kernel_efficiency", "narrow_efficiency",
         "elementwise_passes", "eager_passes", "accumulation_bytes", "cast_passes", "rowwise_cast_passes",
-        "micro_batch_overhead_us", "iteration_overhead_ms" };
+        "micro_batch_overhead_us", "iteration_overhead_ms", "graphed_overhead_ms", "pair_loss" };
     return std::ranges::any_of(kFitted, [&](const char *key) { return stack.overrides.contains(key); });
 }
 

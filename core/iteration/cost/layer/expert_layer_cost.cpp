@@ -42,7 +42,8 @@ public:
     {
         const auto since = [](KernelWork now, KernelWork &before) {
             const KernelWork lap { now.products - before.products, now.attention - before.attention,
-                now.elementwise - before.elementwise, now.launches - before.launches };
+                now.elementwise - before.elementwise, now.launches - before.launches,
+                now.behindRouting - before.behindRouting };
             before = now;
             return lap;
         };
@@ -103,7 +104,11 @@ LayerParts addKernels(LayerTimer &timer, const Workload &workload, const LayerSi
     LayerParts kernels;
     Lap lap(timer);
     timer.product(timer.tokens / timer.spread, model.experts, model.hidden);
+    const double router = workload.stack.fusedRouter ? kFusedRouterKernels : kRouterKernels;
+    timer.smallKernels(timer.forward, router);
+    timer.smallKernels(timer.inputGrad, router); // autograd's nodes are about as many
     kernels.router = lap.next();
+    const double routed[] { timer.forward.launches, timer.inputGrad.launches, timer.weightGrad.launches };
     const LayerParts::Part forward = productsOf(workload, site, cut.rows, cut.forwardPieces);
     const LayerParts::Part backward =
         cut.forwardPieces == cut.backwardPieces ? forward : productsOf(workload, site, cut.rows, cut.backwardPieces);
@@ -114,8 +119,11 @@ LayerParts addKernels(LayerTimer &timer, const Workload &workload, const LayerSi
     // Activation function; permutation there and back, which read and write each visit's token.
     const bool isMasked = workload.plan->moe.baseline == MoeBaseline::Einsum;
     const double function = f * (matrices + 1), moved = isMasked ? 0 : 2.0 * model.hidden;
-    timer.elementwise(2 * cut.rows * (function + 2 * moved), kActivationKernels + kRoutingKernels);
+    timer.elementwise(2 * cut.rows * (function + 2 * moved), kActivationKernels + kPermutationKernels);
     const LayerParts::Part elementwise = lap.next();
+    timer.forward.behindRouting = timer.forward.launches - routed[0];
+    timer.inputGrad.behindRouting = timer.inputGrad.launches - routed[1];
+    timer.weightGrad.behindRouting = timer.weightGrad.launches - routed[2];
     const auto share = [&](double part) {
         const double of = part / (function + 2 * moved);
         return LayerParts::Part { elementwise.forward * of, elementwise.inputGrad * of, elementwise.weightGrad * of };
@@ -155,8 +163,9 @@ LayerWork workOf(const Workload &workload, const LayerSite &site, const LayerPar
         time(kernels.products), time(kernels.unpermute), time(kernels.shared) };
     work.meanShare = moe.capacity() ? 1 : 1 / loads.skew; // padded experts are as full as each other
     work.isSharedBeside = moe.sharedExpertOverlap && moe.expertOverlap == ExpertOverlap::None;
-    if (!isBackward && workload.stack.waitsForRouting && !workload.stack.cudaGraphs)
-        work.hostWait = microseconds(kRoutingKernels * workload.stack.hostUsPerKernel * site.sustained.host);
+    // Where experts have room for a fixed number of tokens nobody has to know how many there are.
+    if (!isBackward && workload.stack.waitsForRouting && !workload.stack.cudaGraphs && !moe.capacity())
+        work.hostWait = microseconds(kPermutationKernels * workload.stack.hostUsPerKernel * site.sustained.host);
     work.memoryBandwidth = site.gpu->memoryGBps * 1e9;
     const auto rate = [](const Link &link) { // that an all-to-all reaches
         return link.kind ? link.bandwidth.value * link.kind->fraction * link.kind->exchangeGain : 0;
@@ -183,7 +192,7 @@ void run(ExpertLayerCost &cost, const Workload &workload)
     cost.forwardTimes = layerTimes(cost.forward);
     cost.backwardTimes = layerTimes(cost.backward);
     if (traitsOf(*workload.plan).pairs) {
-        cost.pair = PairWork { cost.forward, cost.backward };
+        cost.pair = PairWork { cost.forward, cost.backward, workload.stack.pairLoss };
         cost.pairTotal = pairTimes(*cost.pair).total;
     }
 }

@@ -28,6 +28,15 @@ HeadDims headDims(const ModelSpec &model)
 /// Tensor cores take operands in pieces of 16 bytes.
 constexpr double kPieceBytes = 16;
 
+/// Of an element that is scaled and rounded to 8 bits for a product, by rows and by columns, since the backward reads
+/// it the other way round: written alone by the kernel that makes it (a norm, an activation function), as Transformer
+/// Engine fuses them; read in 16 bits as well, as gradients are. Weights are rounded once an iteration: not counted.
+constexpr double kFusedCastBytes = 2, kCastBytes = 4;
+
+/// What the host takes to launch a plain operation on tensors, over what it takes for a counted kernel, which stands for
+/// the module around it as well. Derived: some 12 us of 50.
+constexpr double kPlainLaunch = 0.25;
+
 /// Of an operand's element, its scale apart.
 double operandBytes(const GpuSpec &gpu, Precision precision)
 {
@@ -83,14 +92,17 @@ LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
 void LayerTimer::product(double m, double n, double k)
 {
     // Activations and their gradients lie token by token: rows of k and n elements, for the weight gradient too.
-    addProduct(forward, denseTime({ m, n, k }, n, k), k * (m + n));
-    addProduct(inputGrad, denseTime({ m, k, n }, n, k), n * m);
-    addProduct(weightGrad, denseTime({ n, k, m }, n, k), 0); // 8- and 4-bit operands are there, transposed and padded
+    addProduct(forward, denseTime({ m, n, k }, n, k));
+    addCast(forward, kFusedCastBytes * k * m, 0);
+    addProduct(inputGrad, denseTime({ m, k, n }, n, k));
+    addCast(inputGrad, kCastBytes * n * m, 1);
+    addProduct(weightGrad, denseTime({ n, k, m }, n, k)); // 8- and 4-bit operands are there, transposed and padded
 }
 
 void LayerTimer::productAgain(double m, double n, double k)
 {
-    addProduct(recomputeWork, denseTime({ m, n, k }, n, k), k * (m + n));
+    addProduct(recomputeWork, denseTime({ m, n, k }, n, k));
+    addCast(recomputeWork, kFusedCastBytes * k * m, 0);
 }
 
 /// Rows that do not divide into 16 bytes are loaded in smaller pieces, as many times as slowly; the vector units bound
@@ -115,24 +127,40 @@ Seconds LayerTimer::batchedTime(const GemmShape &shape) const
 
 void LayerTimer::groupedProduct(double groups, double m, double n, double k)
 {
+    const bool isOneKernel = m_work.stack.groupedProducts;
     const auto grouped = [&](GemmShape shape) {
-        return groupedGemmTime(m_gpu, m_precision, groups, shape) * (1 / m_groupedSpeed);
+        return isOneKernel ? groupedGemmTime(m_gpu, m_precision, groups, shape) * (1 / m_groupedSpeed)
+                           : gemmTime(m_gpu, m_precision, shape) * groups;
     };
-    addProduct(forward, grouped({ m, n, k }), groups * k * (m + n));
-    addProduct(inputGrad, grouped({ m, k, n }), groups * n * m);
-    addProduct(weightGrad, grouped({ n, k, m }), 0);
+    const double others = isOneKernel ? 0 : groups - 1; // one is counted with the product
+    for (KernelWork *work : { &forward, &inputGrad, &weightGrad })
+        work->launches += others;
+    addProduct(forward, grouped({ m, n, k }));
+    addCast(forward, kFusedCastBytes * groups * k * m, 0);
+    addProduct(inputGrad, grouped({ m, k, n }));
+    addCast(inputGrad, kCastBytes * groups * n * m, 1);
+    addProduct(weightGrad, grouped({ n, k, m }));
 }
 
-/// 8- and 4-bit operands are scaled and rounded first: read in 16 bits (twice where the scale is found), written in 8.
-void LayerTimer::addProduct(KernelWork &work, Seconds kernel, double operandElements) const
+void LayerTimer::addProduct(KernelWork &work, Seconds kernel) const
 {
     work.products += kernel * (1 / m_productSpeed);
     work.launches += 1;
-    if (!m_isNarrow || operandElements <= 0)
+}
+
+void LayerTimer::addCast(KernelWork &work, double bytes, double kernels) const
+{
+    if (!m_isNarrow)
         return;
     const double passes = m_work.stack.float8Rowwise ? m_work.stack.rowwiseCastPasses : m_work.stack.castPasses;
-    work.elementwise += memoryTime(3 * operandElements) * passes;
-    work.launches += 1;
+    work.elementwise += memoryTime(bytes) * passes;
+    work.launches += kernels;
+}
+
+void LayerTimer::smallKernels(KernelWork &work, double kernels) const
+{
+    work.elementwise += microseconds(kernels * m_gpu.gemm.launchUs / 2);
+    work.launches += kernels * kPlainLaunch;
 }
 
 void LayerTimer::attention()
@@ -249,7 +277,9 @@ Seconds LayerTimer::memoryTime(double bytes) const
 
 Seconds LayerTimer::hostTime(const KernelWork &work) const
 {
-    return microseconds(m_work.stack.cudaGraphs ? 0 : work.launches * m_work.stack.hostUsPerKernel * m_hostSlowness);
+    const StackSpec &stack = m_work.stack;
+    const double launched = stack.cudaGraphs ? 0 : stack.partialGraphs ? work.behindRouting : work.launches;
+    return microseconds(launched * stack.hostUsPerKernel * m_hostSlowness);
 }
 
 void LayerTimer::takeKernels(const LayerTimer &other)

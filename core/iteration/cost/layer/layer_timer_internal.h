@@ -13,6 +13,8 @@ namespace trainyard {
 struct KernelWork {
     Seconds products, attention, elementwise;
     double launches = 0;
+    /// of them, those behind the routing of tokens, which partial CUDA graphs do not capture
+    double behindRouting = 0;
     [[nodiscard]] Seconds total() const { return products + attention + elementwise; }
     KernelWork &operator+=(const KernelWork &o)
     {
@@ -20,17 +22,24 @@ struct KernelWork {
         attention += o.attention;
         elementwise += o.elementwise;
         launches += o.launches;
+        behindRouting += o.behindRouting;
         return *this;
     }
     friend KernelWork operator*(const KernelWork &work, double times)
     {
-        return { work.products * times, work.attention * times, work.elementwise * times, work.launches * times };
+        return { work.products * times, work.attention * times, work.elementwise * times, work.launches * times,
+            work.behindRouting * times };
     }
 };
 
 /// Kernels that an eager framework launches for what is counted as one group of element-wise work: activation function
-/// of an MLP; router and permutation.
-inline constexpr double kActivationKernels = 3, kRoutingKernels = 12;
+/// of an MLP.
+inline constexpr double kActivationKernels = 3;
+/// The router of an expert layer (scores, choice, loss of balance, maps of tokens), as NVIDIA counts Megatron Core's
+/// with and without fusion (recalled); one product is counted beside them.
+inline constexpr double kRouterKernels = 72, kFusedRouterKernels = 31;
+/// Tokens into the order of their experts and back: counts, sorts, copies of tokens and of their probabilities.
+inline constexpr double kPermutationKernels = 12;
 
 class LayerTimer {
 public:
@@ -74,10 +83,15 @@ public:
     /// forward of the attention core, which selective recomputation repeats
     Seconds core;
 
+    /// Kernels that do next to nothing: each takes the host a launch and the GPU the least that a kernel takes.
+    void smallKernels(KernelWork &work, double kernels) const;
+
 private:
     void fusedAttention();
     void unfusedAttention();
-    void addProduct(KernelWork &work, Seconds kernel, double operandElements) const;
+    void addProduct(KernelWork &work, Seconds kernel) const;
+    /// An operand is scaled and rounded for a product in 8 or 4 bits, which moves so many bytes. Nothing in 16 bits.
+    void addCast(KernelWork &work, double bytes, double kernels) const;
     /// Of a product whose operands are loaded along rows of so many elements.
     [[nodiscard]] Seconds denseTime(const GemmShape &shape, double rowA, double rowB) const;
     [[nodiscard]] Seconds batchedTime(const GemmShape &shape) const;

@@ -38,11 +38,18 @@ Plan acrossTwoDatacenters()
 }
 
 /// A range of its own for each label, so that it tells which was read; for sharded weights under fsdp another.
-const std::vector<LabelRange> kRanges { { ConfidenceLabel::Calibrated, "", 10, 3, { -0.1, 0.05 } },
-    { ConfidenceLabel::SameFamily, "", 10, 3, { -0.2, 0.1 } },
-    { ConfidenceLabel::SameFamily, "fsdp", 10, 3, { -0.15, 0.25 } },
-    { ConfidenceLabel::Extrapolated, "", 10, 3, { -0.3, 0.4 } },
-    { ConfidenceLabel::SpecSheet, "", 10, 3, { -0.4, 0.6 } } };
+const std::vector<LabelRange> kRanges = [] {
+    std::vector<LabelRange> ranges;
+    for (const bool isMoe : { false, true }) // the same with experts and without
+        for (const LabelRange &range :
+            { LabelRange { ConfidenceLabel::Calibrated, "", isMoe, "", 10, 3, { -0.1, 0.05 } },
+                LabelRange { ConfidenceLabel::SameFamily, "", isMoe, "", 10, 3, { -0.2, 0.1 } },
+                LabelRange { ConfidenceLabel::SameFamily, "fsdp", isMoe, "", 10, 3, { -0.15, 0.25 } },
+                LabelRange { ConfidenceLabel::Extrapolated, "", isMoe, "", 10, 3, { -0.3, 0.4 } },
+                LabelRange { ConfidenceLabel::SpecSheet, "", isMoe, "", 10, 3, { -0.4, 0.6 } } })
+            ranges.push_back(range);
+    return ranges;
+}();
 
 struct Answer {
     std::string label;

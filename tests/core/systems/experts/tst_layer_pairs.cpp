@@ -29,6 +29,7 @@ private slots:
     void eachPhaseIsTheLongerOfKernelsAndExchange();
     void theOrderIsThatOfTheFourPhases();
     void multiprocessorsOfTheOtherPassSlowAKernel();
+    void aSharedGpuSlowsAKernelBeyondItsMultiprocessors();
     void whereApartIsFasterNothingRunsTogether();
     void unevenRanksMeetAtEachPhase();
 };
@@ -95,6 +96,20 @@ void LayerPairs::multiprocessorsOfTheOtherPassSlowAKernel()
     const double slowed = 4340.0 + (300 + 500 + 500 + 300) / 4.0;
     QVERIFY(std::abs(microsecondsOf(pairTimes(pair).total) - slowed) < 0.01); // kernels end at whole nanoseconds
     QCOMPARE(pairTimes(pair).exposed.value, 0.0);
+}
+
+void LayerPairs::aSharedGpuSlowsAKernelBeyondItsMultiprocessors()
+{
+    // The same for a share that no multiprocessors are held for; both add up.
+    PairWork pair = pairOf(300, 500, 500, 300);
+    pair.loss = 0.25;
+    const double moved = 300 + 500 + 500 + 300;
+    QVERIFY(std::abs(microsecondsOf(pairTimes(pair).total) - (4340.0 + moved * 0.25)) < 0.01);
+    pair.forward.multiprocessors = pair.backward.multiprocessors = 132;
+    for (Exchange *exchange :
+        { &pair.forward.dispatch, &pair.forward.combine, &pair.backward.dispatch, &pair.backward.combine })
+        exchange->sms = 33;
+    QVERIFY(std::abs(microsecondsOf(pairTimes(pair).total) - (4340.0 + moved * 0.5)) < 0.01);
 }
 
 void LayerPairs::whereApartIsFasterNothingRunsTogether()
