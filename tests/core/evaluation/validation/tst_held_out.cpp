@@ -225,8 +225,8 @@ private slots:
     void rowsOfOnesOwnAreJudgedByWhatTheProgramGives()
     {
         const ConfidenceData data { { { kA100, 3 } },
-            { { ConfidenceLabel::Calibrated, "", 3, 1, { -0.1, 0.2 } },
-                { ConfidenceLabel::Extrapolated, "", 3, 1, { -0.5, 0.5 } } } };
+            { { ConfidenceLabel::Calibrated, "", false, "", 3, 1, { -0.1, 0.2 } },
+                { ConfidenceLabel::Extrapolated, "", false, "", 3, 1, { -0.5, 0.5 } } } };
         EvidenceKey elsewhere = kA100;
         elsewhere.architecture = elsewhere.gpu = "x";
         const std::vector rows { row("mine", std::log(1.19)), row("mine", std::log(1.21)),
