@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // samples/probe, run as a person would: without PyTorch it says what is missing, with it the file imports and gives a
-// plan of this machine its factors, in less than two minutes. Skipped where no Python here has PyTorch.
+// plan of this machine its factors, in less than two minutes (skipped where no Python here has PyTorch). How it times,
+// what it plans and how it ends is tried on a GPU of ours with a clock of its own (tests/samples/probe).
 #include "core/facts/plan/plan_io.h"
 #include "core/runs/calibrate/probe_samples.h"
 #include "core/runs/telemetry/read_sources.h"
@@ -25,6 +26,7 @@ using namespace trainyard;
 namespace {
 
 const QString kProbe = QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/probe/trainyard_probe.py");
+const QString kTrials = QStringLiteral(TRAINYARD_SOURCE_DIR "/tests/samples/probe/test_probe.py");
 
 test::Answer python(const QString &program, const QStringList &arguments)
 {
@@ -60,6 +62,10 @@ class TestProbe : public QObject {
     Q_OBJECT
 
 private slots:
+    void samplesHoldNoIdleClockAndNoLaunchGap() { tryOn("Timing"); }
+    void everyKindOfWorkIsMeasuredAsItIsAndMissingRanksEndNothing() { tryOn("Run"); }
+    void itEndsInTimeWhateverHangs() { tryOn("Ending"); }
+
     void withoutPyTorchItSaysWhatIsMissing()
     {
         if (QStandardPaths::findExecutable(QStringLiteral("python3")).isEmpty())
@@ -173,7 +179,7 @@ private slots:
                                "    raise RuntimeError('CUDA out of memory')\n"
                                "probe.Probe.measure = fails\n"
                                "sys.argv = ['probe', '--out', sys.argv[2]]\n"
-                               "probe.main()\n"),
+                               "sys.exit(probe.main())\n"),
                 kProbe, file });
         QCOMPARE(answer.exitCode, 1);
         QVERIFY2(answer.err.contains(QStringLiteral("CUDA out of memory")), qPrintable(answer.err));
@@ -230,6 +236,20 @@ private slots:
         QVERIFY(link != factors.end());
         qInfo("%s %s", link->sentence.c_str(), link->refused.c_str());
         QVERIFY(link->factor.gbytesPerS.value_or(0) > 0 || !link->refused.empty());
+    }
+
+private:
+    /// A class of the trials, in Python; none of them needs PyTorch.
+    static void tryOn(const char *trials)
+    {
+        if (QStandardPaths::findExecutable(QStringLiteral("python3")).isEmpty())
+            QSKIP("There is no python3 here");
+        QProcess process;
+        process.start(QStringLiteral("python3"), { "-B", kTrials, trials });
+        QVERIFY(process.waitForFinished(600'000));
+        const test::Answer answer = test::answerOf(process);
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        QVERIFY2(answer.err.contains(QStringLiteral("\nOK")), qPrintable(answer.err));
     }
 };
 
