@@ -177,7 +177,7 @@ private slots:
         const auto notes = notesOfProbe(recording, planned(), builtinCatalogue());
         QCOMPARE(notes.size(), std::size_t(2));
         QVERIFY2(notes[0].find("1.25 × as long as modelled (3 shapes in bf16)") != std::string::npos, notes[0].c_str());
-        QVERIFY2(notes[1].find("keep 80 % of their rate under load") != std::string::npos, notes[1].c_str());
+        QVERIFY2(notes[1].find("keep 80.0 % of their rate under load") != std::string::npos, notes[1].c_str());
         QVERIFY(notes[1].find("not calibrated") != std::string::npos);
         // They change no factor.
         Recording without = probed();
