@@ -219,6 +219,8 @@ Expected<CalibrationProposal> calibrate(
     of.learnFrom(LearntFrom::Probe);
     for (FittedFactor &fitted : factorsOfProbe(*run.recording, evaluation, catalogue))
         of.propose(std::move(fitted));
+    for (std::string &sentence : notesOfProbe(*run.recording, evaluation, catalogue))
+        of.note(std::move(sentence));
     const std::string otherWork = otherWorkOf(evaluation, *run.recording);
     of.learnFrom(LearntFrom::Ranks);
     if (!otherWork.empty()) {

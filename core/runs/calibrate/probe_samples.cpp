@@ -10,9 +10,10 @@
 #include "core/iteration/cost/kernels/gemm.h"
 #include "core/iteration/placement/calibrated.h"
 #include "core/runs/calibrate/calibration_case_internal.h"
+#include "core/runs/calibrate/collective_samples.h"
 #include "core/runs/calibrate/link_fit.h"
+#include "core/runs/calibrate/probe_gpus_internal.h"
 #include "core/runs/calibrate/robust_fit.h"
-#include "core/runs/imports/gpu_names.h"
 #include "core/runs/telemetry/clock_pairs.h"
 
 #include <algorithm>
@@ -29,15 +30,10 @@ const CalibrateOptions kDefaults;
 
 using Kernels = std::vector<const KernelPoint *>;
 
-bool isProbed(const Recording &recording, std::uint32_t source)
-{
-    return source < recording.sources.size() && recording.sources[source].kind == SourceKind::Probe;
-}
-
-/// One type of GPU of the plan and where it stands.
-struct PlannedGpu {
-    const GpuSpec *gpu = nullptr;
-    std::vector<StageLocation> at; // its pools
+/// Kernels of one pass of a step, and its time by the side of the others'.
+struct ProbedPass {
+    Kernels points;
+    double share = 1;
 };
 
 /// All factors of one type of GPU.
@@ -54,7 +50,7 @@ public:
     std::vector<FittedFactor> factors(const std::string &probedName)
     {
         for (const KernelPoint &point : m_recording.kernels)
-            if (isProbed(m_recording, point.source) && point.gpu == probedName && point.leastSeconds > 0)
+            if (isOfProbe(m_recording, point.source) && point.gpu == probedName && point.leastSeconds > 0)
                 m_kernels.push_back(&point);
         addProducts();
         addAttention();
@@ -89,8 +85,8 @@ private:
     }
 
     /// Shortest times over modelled ones; of products and attention those that take longest.
-    void addRatio(CalibratedPart what, const std::string &subject, const std::string &unit, const Kernels &points,
-        const std::function<Seconds(const KernelPoint &)> &model, std::string refused = {})
+    [[nodiscard]] std::optional<Expected<Ratio>> ratioOf(
+        CalibratedPart what, const Kernels &points, const std::function<Seconds(const KernelPoint &)> &model) const
     {
         double longest = 0;
         for (const KernelPoint *point : points)
@@ -104,41 +100,70 @@ private:
                 measured.push_back(point->leastSeconds);
             }
         }
-        if (measured.empty())
-            return;
+        return measured.empty() ? std::nullopt : std::optional(fitRatio(modelled, measured));
+    }
+
+    /// Each pass has its ratio; that of a step is their mean by what each takes of it. The first pass alone where the
+    /// others are too few.
+    void addRatio(CalibratedPart what, const std::string &subject, const std::string &unit,
+        const std::vector<ProbedPass> &passes, const std::function<Seconds(const KernelPoint &)> &model,
+        std::string refused = {})
+    {
         FittedFactor fitted = begun(what);
-        fitted.factor.samples = int(measured.size());
-        const auto ratio = fitRatio(modelled, measured);
-        if (!ratio)
-            return finish(std::move(fitted), subject + " on " + shortName(m_gpu) + ": not told");
-        fitted.factor.factor = ratio->factor;
-        fitted.factor.samples = ratio->samples;
-        setError(fitted.factor.standardError, ratio->standardError);
-        fitted.residual = ratio->residual;
+        double shares = 0, sum = 0, error = 0;
+        bool isErrorKnown = true, areTooFew = false;
+        for (const ProbedPass &pass : passes) {
+            const auto ratio = ratioOf(what, pass.points, model);
+            if (!ratio)
+                continue;
+            if (!*ratio || (&pass != &passes.front() && (*ratio)->samples < kDefaults.leastSamples)) {
+                if (shares == 0 && !*ratio)
+                    return finish(std::move(fitted), subject + " on " + shortName(m_gpu) + ": not told");
+                areTooFew = true;
+                continue;
+            }
+            shares += pass.share;
+            sum += pass.share * (*ratio)->factor;
+            error = std::hypot(error, pass.share * (*ratio)->standardError);
+            isErrorKnown &= (*ratio)->standardError > 0;
+            fitted.factor.samples += (*ratio)->samples;
+            fitted.residual = std::max(fitted.residual, (*ratio)->residual);
+        }
+        if (shares == 0)
+            return;
+        fitted.factor.factor = sum / shares;
+        setError(fitted.factor.standardError, isErrorKnown ? error / shares : 0);
         fitted.refused = std::move(refused);
+        const bool hasBackward = shares > passes.front().share;
         finish(std::move(fitted),
-            subject + " on " + shortName(m_gpu) + " take " + plainText(ratio->factor) + " × as long as modelled (± "
-                + plainText(ratio->standardError) + "; " + std::to_string(ratio->samples) + " " + unit
-                + ", timed alone by the probe)");
+            subject + " on " + shortName(m_gpu) + " take " + plainText(sum / shares) + " × as long as modelled (± "
+                + plainText(isErrorKnown ? error / shares : 0) + "; " + std::to_string(fitted.factor.samples) + " "
+                + unit + (hasBackward ? ", forward and backward" : "")
+                + (areTooFew ? ", without a backward pass of too few points" : "") + ", timed alone by the probe)");
+    }
+
+    [[nodiscard]] Kernels kernelsOf(const char *what, Precision format) const
+    {
+        Kernels points;
+        for (const KernelPoint *point : m_kernels)
+            if (point->what == what && point->precision == toString(format))
+                points.push_back(point);
+        return points;
     }
 
     void addProducts()
     {
         const Precision format = m_gpu.computePrecision(m_work.plan->workload.precision);
-        Kernels points;
-        bool hasOthers = false;
-        for (const KernelPoint *point : m_kernels)
-            if (point->what == "gemm" && point->precision == toString(format))
-                points.push_back(point);
-            else
-                hasOthers |= point->what == "gemm";
-        if (points.empty() && hasOthers) {
+        const Kernels forward = kernelsOf("gemm", format);
+        if (forward.empty()
+            && std::ranges::any_of(m_kernels, [](const auto *point) { return point->what == "gemm"; })) {
             FittedFactor fitted = begun(CalibratedPart::Products);
             fitted.refused =
                 std::string("The probe has no products in ") + toString(format) + ", which the plan computes in";
             return finish(std::move(fitted), "Matrix products on " + shortName(m_gpu) + ": not told");
         }
-        addRatio(CalibratedPart::Products, "Matrix products", std::string("shapes in ") + toString(format), points,
+        addRatio(CalibratedPart::Products, "Matrix products", std::string("shapes in ") + toString(format),
+            { { forward }, { kernelsOf("gemm_dgrad", format) }, { kernelsOf("gemm_wgrad", format) } },
             [&](const KernelPoint &point) {
                 return gemmTime(m_gpu, format, { point.m, point.n, point.k });
             });
@@ -148,25 +173,26 @@ private:
     {
         const Precision asked = m_work.plan->workload.precision;
         const Precision format = m_gpu.computePrecision(asked >= Precision::Fp8 ? Precision::Bf16 : asked);
-        Kernels points;
-        for (const KernelPoint *point : m_kernels)
-            if (point->what == "attention" && point->precision == toString(format))
-                points.push_back(point);
-        const bool isFused = std::ranges::any_of(points, &KernelPoint::isFused);
-        std::erase_if(points, [&](const KernelPoint *point) { return isFused && !point->isFused; });
+        Kernels forward = kernelsOf("attention", format), backward = kernelsOf("attention_backward", format);
+        const bool isFused = std::ranges::any_of(forward, &KernelPoint::isFused);
+        for (Kernels *points : { &forward, &backward })
+            std::erase_if(*points, [&](const KernelPoint *point) { return point->isFused != isFused; });
         const auto model = [&](const KernelPoint &point) {
-            return attentionForward(m_gpu, format,
-                { .batch = point.batch,
-                    .heads = point.heads,
-                    .kvHeads = point.heads,
-                    .queries = point.sequence,
-                    .keys = point.sequence,
-                    .queryDim = point.headDim,
-                    .valueDim = point.headDim,
-                    .causal = point.isCausal });
+            const AttentionShape shape { .batch = point.batch,
+                .heads = point.heads,
+                .kvHeads = point.heads,
+                .queries = point.sequence,
+                .keys = point.sequence,
+                .queryDim = point.headDim,
+                .valueDim = point.headDim,
+                .causal = point.isCausal };
+            return point.what == "attention" ? attentionForward(m_gpu, format, shape)
+                                             : attentionBackward(m_gpu, format, shape);
         };
+        // five products for the forward's two, at a lower rate
+        const double backwardShare = 2.5 / m_gpu.attention.backwardRate;
         addRatio(CalibratedPart::Attention, isFused ? "Attention kernels" : "Unfused attention kernels",
-            std::string("shapes in ") + toString(format), points, model,
+            std::string("shapes in ") + toString(format), { { forward }, { backward, backwardShare } }, model,
             m_work.stack.eagerAttention ? "The plan's stack has attention as plain operations, each a kernel" : "");
     }
 
@@ -176,7 +202,7 @@ private:
         for (const KernelPoint *point : m_kernels)
             if (point->what == "memory" && point->bytes >= kLeastTraffic)
                 points.push_back(point);
-        addRatio(CalibratedPart::Memory, "Kernels that move memory", "sizes", points,
+        addRatio(CalibratedPart::Memory, "Kernels that move memory", "sizes", { { points } },
             [&](const KernelPoint &point) { return memoryTime(m_gpu, Bytes { point.bytes }); });
     }
 
@@ -185,7 +211,7 @@ private:
     {
         std::vector<BenchmarkPoint> points;
         for (const BenchmarkPoint &point : m_recording.benchmarks)
-            if (isProbed(m_recording, point.source) && point.seconds > 0 && isMeant(point))
+            if (isOfProbe(m_recording, point.source) && point.seconds > 0 && isMeant(point))
                 points.push_back(point);
         return points;
     }
@@ -320,39 +346,6 @@ private:
     std::vector<FittedFactor> m_factors;
 };
 
-/// Names of what probes of the recording ran on.
-std::vector<std::string> probedNames(const Recording &recording)
-{
-    std::vector<std::string> names;
-    for (const RecordedNodes &nodes : recording.nodes)
-        if (isProbed(recording, nodes.source) && std::ranges::find(names, nodes.gpu) == names.end())
-            names.push_back(nodes.gpu);
-    return names;
-}
-
-std::vector<PlannedGpu> plannedGpus(const Requested &workload)
-{
-    std::vector<PlannedGpu> planned;
-    for (std::size_t d = 0; d < workload.gpus.size(); ++d)
-        for (std::size_t p = 0; p < workload.gpus[d].size(); ++p) {
-            const GpuSpec *gpu = workload.gpus[d][p];
-            auto known =
-                std::ranges::find_if(planned, [&](const PlannedGpu &other) { return other.gpu->id == gpu->id; });
-            if (known == planned.end())
-                known = planned.insert(planned.end(), { gpu, {} });
-            known->at.push_back({ .datacenter = int(d), .pool = int(p) });
-        }
-    return planned;
-}
-
-bool isCalled(const GpuSpec &gpu, const std::string &name, const Catalogue &catalogue)
-{
-    if (gpu.name == name || gpu.id == name)
-        return true;
-    const GpuSpec *known = imports::gpuNamed(name, catalogue).gpu;
-    return known && known->id == gpu.id;
-}
-
 } // namespace
 
 std::vector<FittedFactor> factorsOfProbe(
@@ -361,9 +354,7 @@ std::vector<FittedFactor> factorsOfProbe(
     const std::vector<std::string> names = probedNames(recording);
     if (names.empty() || !evaluation.plan)
         return {};
-    auto nominal = std::make_shared<Plan>(*evaluation.plan);
-    nominal->calibration.clear(); // factors are of the models as they are
-    const auto workload = resolve(nominal, catalogue);
+    const auto workload = nominalOf(*evaluation.plan, catalogue);
     if (!workload)
         return {};
     std::vector<FittedFactor> factors;

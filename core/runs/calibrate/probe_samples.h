@@ -14,4 +14,9 @@ namespace trainyard {
 [[nodiscard]] std::vector<FittedFactor> factorsOfProbe(
     const Recording &recording, const Evaluation &evaluation, const Catalogue &catalogue);
 
+/// What a probe measured that no factor takes, beside what the plan has of it, and why it is not taken: grouped
+/// products, kernels under load. A sentence each.
+[[nodiscard]] std::vector<std::string> notesOfProbe(
+    const Recording &recording, const Evaluation &evaluation, const Catalogue &catalogue);
+
 } // namespace trainyard

@@ -139,12 +139,14 @@ template <class Io> void describe(Io &io, Maybe<BenchmarkPoint> auto &point)
 
 template <class Io> void describe(Io &io, Maybe<KernelPoint> auto &point)
 {
-    io.text("what", point.what, "gemm, attention (forward) or memory");
+    io.text("what", point.what,
+        "gemm, gemm_dgrad, gemm_wgrad, gemm_grouped, attention, attention_backward, memory; of seconds under load with "
+        "_sustained behind");
     io.text("precision", point.precision, "Of the operands");
     io.real("m", point.m, "Rows of a product's result");
     io.real("n", point.n, "Columns of a product's result");
     io.real("k", point.k, "What a product sums over");
-    io.real("batch", point.batch, "Sequences of attention");
+    io.real("batch", point.batch, "Sequences of attention, products of a group");
     io.real("heads", point.heads, "Heads of attention");
     io.real("head_dim", point.headDim, "Elements of a head");
     io.real("sequence", point.sequence, "Queries, and as many keys");

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 namespace trainyard::readers {
 
@@ -18,6 +19,14 @@ namespace {
 
 constexpr std::int64_t kVersion = 1;
 constexpr std::int64_t kMostOfCluster = 10'000'000, kMostOfNode = 1024;
+constexpr std::array kProbedKernels { "gemm", "gemm_dgrad", "gemm_wgrad", "gemm_grouped", "attention",
+    "attention_backward", "memory" };
+constexpr std::size_t kMostUnknown = 20; // kinds of samples that are told by name
+
+bool isProbedKernel(std::string_view what)
+{
+    return std::ranges::find(kProbedKernels, what) != kProbedKernels.end();
+}
 
 int wholeWithin(LooseJsonValue value, std::int64_t most, int otherwise)
 {
@@ -59,6 +68,7 @@ public:
             nodes.names = { host };
         nodes.source = 0;
         m_gpu = nodes.gpu;
+        m_isGpu = isGpu;
         m_scribe.recording().nodes.push_back(std::move(nodes));
         if (!isGpu)
             m_scribe.note("The machine has no GPU: its processor was probed in the place of one");
@@ -71,8 +81,10 @@ public:
         const double least = figure(sample["least_s"]);
         if (!(seconds > 0) || !(least > 0) || least > seconds)
             return m_scribe.drop("samples without a time");
-        if (what == "gemm" || what == "attention" || what == "memory")
+        if (isProbedKernel(what))
             return addKernel(what, sample, least, seconds);
+        if (const std::string of = sample["kernel"].text(); what == "sustained" && isProbedKernel(of))
+            return addKernel(of + "_sustained", sample, least, seconds);
         BenchmarkPoint point { .bytes = bytes, .seconds = seconds, .bytesPerSecond = bytes / seconds };
         point.nodes = 1;
         if (what == "launch") {
@@ -98,15 +110,41 @@ public:
             || (what == "copy" && std::ranges::find(kCopies, point.what) != kCopies.end())
             || (what == "storage" && (point.what == "read" || point.what == "write"));
         if (!isKnown)
-            return m_scribe.drop("samples of another kind");
+            return dropUnknown(what, what == "copy" ? sample["direction"].text() : sample["operation"].text());
         m_scribe.add(std::move(point));
+    }
+
+    /// What the probe says of how it timed.
+    void noteTiming(LooseJsonValue timing)
+    {
+        if (m_isGpu && !timing["queued_ahead"].isTrue())
+            m_scribe.note("Measured by an earlier probe, which did not wait for the GPU's clock nor queue its kernels: "
+                          "short ones may have taken longer than they do");
+        if (m_hasFullAccumulation)
+            m_scribe.note("Its 8-bit products forward accumulate fully, where training accumulates fast: on some GPUs "
+                          "they take longer than in a step");
+    }
+
+    void noteMissing(LooseJsonValue machine)
+    {
+        int missing = 0;
+        for ([[maybe_unused]] const LooseJsonValue each : machine["missing"])
+            missing += missing < kMostOfCluster ? 1 : 0;
+        if (missing > 0)
+            m_scribe.note("Ranks that did not come to the probe: " + std::to_string(missing)
+                + "; its collectives are missing with them");
     }
 
     Expected<Recording> finish(const SourceText &source, LooseJsonValue root, bool isTruncated)
     {
         Recording &recording = m_scribe.recording();
         if (recording.benchmarks.empty() && recording.kernels.empty())
-            return refusal(source, "It is the result of a probe that measured nothing");
+            return refusal(source,
+                m_unknown.empty()
+                    ? "It is the result of a probe that measured nothing"
+                    : "It is the result of a probe with nothing but samples of unknown kinds: " + *m_unknown.begin());
+        noteTiming(root["timing"]);
+        noteMissing(root["machine"]);
         for (const LooseJsonValue note : root["notes"])
             m_scribe.note(note.text());
         for (const LooseJsonValue skipped : root["skipped"])
@@ -121,6 +159,8 @@ public:
             m_scribe.note("The probe failed before its end: what it has are the points before");
         if (root["ended"].text() == "hung")
             m_scribe.note("A point of the probe did not come back: what was measured before it is here");
+        if (root["ended"].text() == "running")
+            m_scribe.note("The probe was ended from outside: what it had written until then is here");
         const std::string torch = root["machine"]["torch"].text();
         recording.name = shortened(printable("probe of " + (m_gpu.empty() ? std::string("a machine") : m_gpu)), 200);
         if (!torch.empty())
@@ -130,13 +170,25 @@ public:
     }
 
 private:
+    /// A newer probe may have kinds that this program does not know: they are told by name.
+    void dropUnknown(const std::string &what, const std::string &operation)
+    {
+        std::string name = shortened(printable(what.empty() ? "(unnamed)" : what), 40);
+        if (!operation.empty() && operation != what)
+            name += " " + shortened(printable(operation), 40);
+        if (m_unknown.size() < kMostUnknown)
+            m_unknown.insert(name);
+        m_scribe.drop("samples of a kind that this program does not know: "
+            + (m_unknown.contains(name) ? name : std::string("others")));
+    }
+
     void addKernel(const std::string &what, LooseJsonValue sample, double least, double seconds)
     {
         KernelPoint point { .what = what, .precision = sample["precision"].text() };
         point.m = figure(sample["m"]);
         point.n = figure(sample["n"]);
         point.k = figure(sample["k"]);
-        point.batch = figure(sample["batch"]);
+        point.batch = figure(sample[what.starts_with("gemm_grouped") ? "groups" : "batch"]);
         point.heads = figure(sample["heads"]);
         point.headDim = figure(sample["head_dim"]);
         point.sequence = figure(sample["sequence"]);
@@ -148,9 +200,11 @@ private:
         point.flops = figure(sample["flops"]);
         point.gpu = m_gpu;
         point.source = 0;
-        const bool hasShape = what == "gemm" ? point.m * point.n * point.k > 0
-            : what == "attention"            ? point.batch * point.heads * point.headDim * point.sequence > 0
-                                             : point.bytes > 0;
+        m_hasFullAccumulation |= what == "gemm" && point.precision == "fp8" && !sample["fast_accum"].isTrue();
+        const bool isProduct = what.starts_with("gemm"), isGrouped = what.starts_with("gemm_grouped");
+        const bool hasShape = isProduct     ? point.m * point.n * point.k * (isGrouped ? point.batch : 1) > 0
+            : what.starts_with("attention") ? point.batch * point.heads * point.headDim * point.sequence > 0
+                                            : point.bytes > 0;
         if (!hasShape)
             return m_scribe.drop("samples without a size");
         m_scribe.recording().kernels.push_back(std::move(point));
@@ -159,6 +213,9 @@ private:
 
     RecordingBuilder m_scribe;
     std::string m_gpu;
+    bool m_isGpu = false;
+    bool m_hasFullAccumulation = false; // of 8-bit products forward
+    std::set<std::string> m_unknown;
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 // that give the plan the measured times back, and what says nothing of the plan is refused with the reason.
 #include "core/iteration/cost/kernels/attention.h"
 #include "core/iteration/cost/kernels/gemm.h"
+#include "core/iteration/cost/kernels/grouped_gemm.h"
 #include "core/iteration/placement/calibrated.h"
 #include "core/runs/calibrate/link_fit.h"
 #include "core/runs/calibrate/probe_samples.h"
@@ -117,6 +118,105 @@ private slots:
             QVERIFY(fitted.factor.standardError.value_or(0) > 0);
             QCOMPARE(fitted.factor.gpu, std::string("h100-sxm-80gb"));
         }
+    }
+
+    void backwardPassesCountByWhatAStepSpendsInThem()
+    {
+        // forward 1.2, both backwards 1.5: a step has one of each, so (1.2 + 1.5 + 1.5) / 3
+        Recording recording = probed();
+        addKernels(recording, 1.2, 0.9, 1);
+        Noise noise;
+        for (const char *what : { "gemm_dgrad", "gemm_wgrad" })
+            for (const double tokens : { 4096.0, 8192.0, 16384.0 })
+                for (const double wide : { 1.0, 3.0, 4.0 })
+                    addKernel(recording,
+                        { .what = what, .precision = "bf16", .m = tokens, .n = 4096, .k = wide * 4096 },
+                        noise(1.5 * gemmTime(h100(), Precision::Bf16, { tokens, 4096, wide * 4096 }).value));
+        double forward = 0, backward = 0; // seconds of the model, of equal shapes
+        for (const double length : { 4096.0, 8192.0 })
+            for (const double batch : { 2.0, 4.0, 8.0 }) {
+                const AttentionShape shape {
+                    .batch = batch, .heads = 32, .kvHeads = 32, .queries = length, .keys = length
+                };
+                const double seconds = attentionBackward(h100(), Precision::Bf16, shape).value;
+                forward += attentionForward(h100(), Precision::Bf16, shape).value;
+                backward += seconds;
+                addKernel(recording,
+                    { .what = "attention_backward",
+                        .precision = "bf16",
+                        .batch = batch,
+                        .heads = 32,
+                        .headDim = 128,
+                        .sequence = length,
+                        .isCausal = true,
+                        .isFused = true },
+                    noise(1.3 * seconds));
+            }
+        const auto factors = factorsOfProbe(recording, planned(), builtinCatalogue());
+        const FittedFactor products = factorOf(factors, CalibratedPart::Products);
+        QCOMPARE(products.refused, std::string());
+        QVERIFY2(isWithin(*products.factor.factor, 1.4, 0.035), products.sentence.c_str());
+        QVERIFY(products.sentence.find("forward and backward") != std::string::npos);
+        const FittedFactor attention = factorOf(factors, CalibratedPart::Attention);
+        const double right = (0.9 * forward + 1.3 * backward) / (forward + backward);
+        QVERIFY2(isWithin(attention.factor.factor.value_or(0), right, 0.035), attention.sentence.c_str());
+    }
+
+    void whatNoFactorTakesIsToldWithTheReason()
+    {
+        Recording recording = probed();
+        addKernels(recording, 1, 1, 1);
+        for (const double tokens : { 512.0, 1024.0, 2048.0 })
+            addKernel(recording,
+                { .what = "gemm_grouped", .precision = "bf16", .m = tokens, .n = 4096, .k = 4096, .batch = 8 },
+                1.25 * groupedGemmTime(h100(), Precision::Bf16, 8, { tokens, 4096, 4096 }).value);
+        KernelPoint loaded = recording.kernels.front();
+        loaded.what = "gemm_sustained";
+        loaded.seconds = recording.kernels.front().leastSeconds / 0.8;
+        recording.kernels.push_back(loaded);
+        const auto notes = notesOfProbe(recording, planned(), builtinCatalogue());
+        QCOMPARE(notes.size(), std::size_t(2));
+        QVERIFY2(notes[0].find("1.25 × as long as modelled (3 shapes in bf16)") != std::string::npos, notes[0].c_str());
+        QVERIFY2(notes[1].find("keep 80.0 % of their rate under load") != std::string::npos, notes[1].c_str());
+        QVERIFY(notes[1].find("not calibrated") != std::string::npos);
+        // They change no factor.
+        Recording without = probed();
+        addKernels(without, 1, 1, 1);
+        QCOMPARE(factorsOfProbe(recording, planned(), builtinCatalogue()),
+            factorsOfProbe(without, planned(), builtinCatalogue()));
+    }
+
+    void sendsAndSmallerGroupsTellTheSameLink()
+    {
+        const LinkClass &kind = *deviceLink(h100(), builtinNetwork()).kind;
+        LinkClass own = kind;
+        own.startUs = 35, own.rampUs = 0;
+        const double bandwidth = 180e9;
+        const Link link { BytesPerSecond { bandwidth / kind.fraction }, &own };
+        Recording recording = probed();
+        Noise noise;
+        const auto add = [&](const char *what, int ranks, double bytes) {
+            const CollectiveSample sample { .operation = what, .bytes = bytes, .ranks = ranks, .ranksPerNode = 8 };
+            const double seconds = noise(*modelledSeconds(sample, link, link));
+            recording.benchmarks.push_back({ .what = what,
+                .ranks = ranks,
+                .nodes = 1,
+                .bytes = bytes,
+                .seconds = seconds,
+                .busBytesPerSecond = bytes / seconds,
+                .source = 0 });
+        };
+        for (double bytes = 1e6; bytes <= 1e9; bytes *= 2) {
+            add("send_recv", 2, bytes);
+            add("all_gather", 4, bytes);
+            add("all_gather", 8, bytes);
+        }
+        const FittedFactor fitted =
+            factorOf(factorsOfProbe(recording, planned(), builtinCatalogue()), CalibratedPart::Nvlink);
+        QCOMPARE(fitted.refused, std::string());
+        QCOMPARE(fitted.factor.samples, 30);
+        QVERIFY2(isWithin(*fitted.factor.gbytesPerS, bandwidth * 1e-9, 0.03), fitted.sentence.c_str());
+        QVERIFY2(isWithin(*fitted.factor.latencyUs, 35, 0.1), fitted.sentence.c_str());
     }
 
     void acceptedFactorsAreNotCountedTwice()

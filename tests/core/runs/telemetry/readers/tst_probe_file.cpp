@@ -32,6 +32,19 @@ const std::string kSamples =
 {"what": "launch", "operation": "launch", "least_s": 2e-6, "median_s": 3e-6}
 ]})";
 
+/// Of a probe that queues ahead, with the kinds that came later.
+const std::string kNewer =
+    R"({"what": "gemm", "precision": "fp8", "format": "e4m3fnuz", "fast_accum": true, "m": 4096, "n": 1024, "k": 512, "least_s": 0.001, "median_s": 0.001},
+{"what": "gemm_dgrad", "precision": "bf16", "m": 4096, "n": 512, "k": 1024, "least_s": 0.001, "median_s": 0.001},
+{"what": "gemm_wgrad", "precision": "bf16", "m": 1024, "n": 512, "k": 4096, "least_s": 0.001, "median_s": 0.001},
+{"what": "gemm_grouped", "precision": "bf16", "groups": 8, "m": 512, "n": 1024, "k": 4096, "kernel": "bmm", "least_s": 0.001, "median_s": 0.001},
+{"what": "attention_backward", "precision": "bf16", "batch": 2, "heads": 16, "sequence": 2048, "head_dim": 128, "causal": true, "fused": true, "least_s": 1e-4, "median_s": 1.5e-4},
+{"what": "sustained", "kernel": "gemm", "precision": "bf16", "m": 4096, "n": 1024, "k": 512, "seconds": 6, "burst_s": 0.001, "first_s": 0.001, "least_s": 0.0012, "median_s": 0.0013},
+{"what": "sustained", "kernel": "attention", "precision": "bf16", "batch": 2, "heads": 16, "sequence": 2048, "head_dim": 128, "causal": true, "fused": true, "seconds": 6, "least_s": 1e-4, "median_s": 1.5e-4},
+{"what": "collective", "operation": "send_recv", "ranks": 2, "nodes": 1, "groups": 4, "bytes": 64e6, "least_s": 0.002, "median_s": 0.0025},
+{"what": "collective", "operation": "all_gather", "ranks": 4, "nodes": 1, "groups": 2, "bytes": 64e6, "least_s": 0.002, "median_s": 0.0025}
+], "timing": {"least_inside_s": 0.001, "queued_ahead": true}})";
+
 const BenchmarkPoint &pointOf(const Recording &recording, const std::string &what)
 {
     static const BenchmarkPoint none;
@@ -62,6 +75,65 @@ private slots:
         QCOMPARE(recording.kernels[1].headDim, 128.0);
         QCOMPARE(recording.kernels[2].bytes, 5e8);
         QCOMPARE(recording.sources[0].taken, std::int64_t(8)); // all but the read that no drive answered
+    }
+
+    void backwardGroupedAndSustainedKernelsAreKeptAsKindsOfTheirOwn()
+    {
+        const Recording recording = read("probe.json", kHead + kNewer);
+        std::vector<std::string> kinds;
+        for (const KernelPoint &point : recording.kernels)
+            kinds.push_back(point.what);
+        QCOMPARE(kinds,
+            (std::vector<std::string> { "gemm", "gemm_dgrad", "gemm_wgrad", "gemm_grouped", "attention_backward",
+                "gemm_sustained", "attention_sustained" }));
+        QCOMPARE(recording.kernels[2].k, 4096.0);
+        QCOMPARE(recording.kernels[3].batch, 8.0); // groups
+        QCOMPARE(recording.kernels[5].seconds, 0.0013);
+        QCOMPARE(pointOf(recording, "send_recv").ranks, 2);
+        QVERIFY(isNear(pointOf(recording, "send_recv").busBytesPerSecond, 64e6 / 0.0025)); // nccl-tests: bus = alg
+        QCOMPARE(pointOf(recording, "all_gather").ranks, 4); // of a world of 8
+        QCOMPARE(pointOf(recording, "all_gather").nodes, 1);
+        QVERIFY(!hasNote(recording, "earlier probe"));
+        QVERIFY(!hasNote(recording, "accumulate fully"));
+    }
+
+    void whatANewerProbeMeasuresIsToldByName()
+    {
+        const Recording recording = read("probe.json",
+            kHead
+                + R"({"what": "gemm", "precision": "bf16", "m": 64, "n": 64, "k": 64, "least_s": 1e-3, "median_s": 1e-3},
+{"what": "convolution", "least_s": 1, "median_s": 1, "bytes": 5},
+{"what": "convolution", "least_s": 1, "median_s": 1, "bytes": 5},
+{"what": "sustained", "kernel": "convolution", "least_s": 1, "median_s": 1, "bytes": 5},
+{"what": "copy", "direction": "gpu_to_nic", "least_s": 1, "median_s": 1, "bytes": 5}]})");
+        const std::string unknown = "samples of a kind that this program does not know: ";
+        QCOMPARE(droppedOf(recording, unknown + "convolution"), 2);
+        QCOMPARE(droppedOf(recording, unknown + "sustained"), 1);
+        QCOMPARE(droppedOf(recording, unknown + "copy gpu_to_nic"), 1);
+        const Recording nothing =
+            read("probe.json", kHead + R"({"what": "convolution", "least_s": 1, "median_s": 1, "bytes": 5}]})");
+        QVERIFY(nothing.sources[0].refused.find("unknown kinds: convolution") != std::string::npos);
+    }
+
+    void howAnEarlierProbeTimedIsTold()
+    {
+        // without "timing", and with products of 8 bits that do not tell how they accumulate
+        const Recording recording = read("probe.json",
+            kHead
+                + R"({"what": "gemm", "precision": "fp8", "m": 64, "n": 64, "k": 64, "least_s": 1e-3, "median_s": 1e-3}]})");
+        QVERIFY(hasNote(recording, "earlier probe"));
+        QVERIFY(hasNote(recording, "accumulate fully"));
+        QCOMPARE(recording.kernels.size(), std::size_t(1));
+    }
+
+    void aProbeThatWasKilledAndRanksThatNeverCameAreTold()
+    {
+        std::string text = kHead + kSamples;
+        text.replace(text.find("\"time\""), 6, "\"running\"");
+        text.replace(text.find("\"world\": 8"), 10, "\"world\": 8, \"missing\": [3, 5]");
+        const Recording recording = read("probe.json", text);
+        QVERIFY(hasNote(recording, "ended from outside"));
+        QVERIFY(hasNote(recording, "did not come to the probe: 2"));
     }
 
     void bandwidthsAreThoseOfNcclTests()
