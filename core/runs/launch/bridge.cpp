@@ -97,7 +97,7 @@ std::string valueOf(const Option &option)
 }
 
 /// "KEY=VALUE" as a word of its own; told by the shell where `isShell`.
-void override(std::vector<Option> &made, std::string_view key, const std::string &value, bool isShell = false)
+void setField(std::vector<Option> &made, std::string_view key, const std::string &value, bool isShell = false)
 {
     const std::string text = std::string(key) + "=" + value;
     made.push_back({ isShell ? text : shellWord(text), {} });
@@ -110,17 +110,17 @@ void addPrecisionOf(Draft &draft, std::vector<Option> &made)
     if (known == bridgePrecisions().end())
         return draft.refuse("workload.precision", "no preset of Megatron-Bridge trains in " + std::string(own),
             "bf16, fp16, fp8, mxfp8 or nvfp4");
-    override(made, "mixed_precision", std::string(known->name));
+    setField(made, "mixed_precision", std::string(known->name));
 }
 
 void addOffload(const Draft &draft, std::vector<Option> &made, const BridgeRecipe &recipe)
 {
     const Option *const layers = optionOf(draft, "--cpu-offloading-num-layers");
-    override(made, "model.cpu_offloading", layers ? "true" : "false");
+    setField(made, "model.cpu_offloading", layers ? "true" : "false");
     if (layers)
-        override(made, "model.cpu_offloading_num_layers", layers->values.front());
+        setField(made, "model.cpu_offloading_num_layers", layers->values.front());
     if (optionOf(draft, "--optimizer-cpu-offload") || !recipe.hasShortMoments)
-        override(made, "optimizer.use_precision_aware_optimizer",
+        setField(made, "optimizer.use_precision_aware_optimizer",
             optionOf(draft, "--use-precision-aware-optimizer") ? "true" : "false");
 }
 
@@ -128,11 +128,11 @@ void addExpertOverlap(const Draft &draft, std::vector<Option> &made, const Bridg
 {
     const char *value = optionOf(draft, "--overlap-moe-expert-parallel-comm") ? "true" : "false";
     if (recipe.hasOverlapSection)
-        override(made, "comm_overlap.tp_comm_overlap", "false");
+        setField(made, "comm_overlap.tp_comm_overlap", "false");
     if (draft.model.isMoe() && recipe.hasOverlapSection)
-        override(made, "comm_overlap.overlap_moe_expert_parallel_comm", value);
+        setField(made, "comm_overlap.overlap_moe_expert_parallel_comm", value);
     else if (draft.model.isMoe())
-        override(made, "model.overlap_moe_expert_parallel_comm", value);
+        setField(made, "model.overlap_moe_expert_parallel_comm", value);
 }
 
 /// What makes the run comparable: vocabulary of the model on mock data, no checkpoints, a line a step.
@@ -141,26 +141,26 @@ void addRun(const Draft &draft, std::vector<Option> &made)
     const WorkloadSpec &workload = draft.plan.workload;
     if (workload.trainingTokens) {
         const double step = double(workload.globalBatch) * workload.sequenceLength;
-        override(made, "train.train_iters", std::to_string(std::llround(std::ceil(*workload.trainingTokens / step))));
+        setField(made, "train.train_iters", std::to_string(std::llround(std::ceil(*workload.trainingTokens / step))));
     } else {
-        override(made, "train.train_iters", "\"$1\"", true);
+        setField(made, "train.train_iters", "\"$1\"", true);
     }
-    override(made, "model.vocab_size", std::to_string(draft.model.vocab));
-    override(made, "tokenizer.tokenizer_type", "NullTokenizer");
-    override(made, "tokenizer.vocab_size", std::to_string(draft.model.vocab));
-    override(made, "tokenizer.use_tokenizer_vocab_size", "false");
+    setField(made, "model.vocab_size", std::to_string(draft.model.vocab));
+    setField(made, "tokenizer.tokenizer_type", "NullTokenizer");
+    setField(made, "tokenizer.vocab_size", std::to_string(draft.model.vocab));
+    setField(made, "tokenizer.use_tokenizer_vocab_size", "false");
     for (const char *key :
         { "model.account_for_embedding_in_pipeline_split", "model.account_for_loss_in_pipeline_split" })
-        override(made, key, "false");
+        setField(made, key, "false");
     for (const char *key : { "model.num_layers_in_first_pipeline_stage", "model.num_layers_in_last_pipeline_stage" })
-        override(made, key, "null");
+        setField(made, key, "null");
     for (const char *key : { "checkpoint.save", "checkpoint.load" })
-        override(made, key, "null");
-    override(made, "scheduler.lr_warmup_iters", "0");
-    override(made, "validation.eval_iters", "0");
-    override(made, "logger.log_throughput", "true");
-    override(made, "logger.timing_log_level", "1");
-    override(made, "logger.log_interval", "1");
+        setField(made, key, "null");
+    setField(made, "scheduler.lr_warmup_iters", "0");
+    setField(made, "validation.eval_iters", "0");
+    setField(made, "logger.log_throughput", "true");
+    setField(made, "logger.timing_log_level", "1");
+    setField(made, "logger.log_interval", "1");
 }
 
 /// Sentences of Megatron-LM's arguments as those of this framework.
@@ -212,14 +212,14 @@ void makeBridge(Draft &draft)
         if (field.isOfExperts && !draft.model.isMoe())
             continue;
         if (const Option *option = optionOf(draft, field.flag))
-            override(made, field.key, valueOf(*option));
+            setField(made, field.key, valueOf(*option));
         else if (field.off != Off::Stays)
-            override(made, field.key, std::string(offValue(field.off)));
+            setField(made, field.key, std::string(offValue(field.off)));
     }
-    override(
+    setField(
         made, "optimizer.use_distributed_optimizer", optionOf(draft, "--use-distributed-optimizer") ? "true" : "false");
     if (optionOf(draft, "--use-megatron-fsdp"))
-        override(made, "model.gradient_accumulation_fusion", "false");
+        setField(made, "model.gradient_accumulation_fusion", "false");
     addOffload(draft, made, *recipe);
     addExpertOverlap(draft, made, *recipe);
     addRun(draft, made);

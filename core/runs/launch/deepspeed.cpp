@@ -114,9 +114,7 @@ std::string shardingOf(Draft &draft)
 void refusePipeline(Draft &draft)
 {
     const Parallelism &p = draft.plan.parallelism;
-    if (p.pipeline < 2)
-        return;
-    if (p.zeroStage > 1)
+    if (p.pipeline > 1 && p.zeroStage > 1)
         draft.refuse("parallelism.zero_stage", "DeepSpeed's pipelines refuse to shard gradients", "0 or 1");
     if (std::string_view(toString(draft.plan.schedule)) != "1f1b")
         draft.refuse("schedule", std::string("DeepSpeed's pipelines run no ") + toString(draft.plan.schedule), "1f1b");
