@@ -41,6 +41,8 @@ void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode);
 void addTelemetryRecord(const Subcommand &telemetry, int &exitCode);
 /// and serve
 void addTelemetryReplay(const Subcommand &telemetry, int &exitCode);
+void addTelemetryWatch(const Subcommand &telemetry, int &exitCode);
+void addTelemetryAlarms(const Subcommand &telemetry, int &exitCode);
 void addImportCommand(CLI::App &app, int &exitCode);
 
 /// Repeatable `--set KEY=VALUE`.

@@ -146,6 +146,8 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
     addTelemetryVerdict(telemetry, exitCode);
     addTelemetryRecord(telemetry, exitCode);
     addTelemetryReplay(telemetry, exitCode);
+    addTelemetryWatch(telemetry, exitCode);
+    addTelemetryAlarms(telemetry, exitCode);
 }
 
 } // namespace trainyard::cli
