@@ -9,6 +9,9 @@
 #include "core/runs/profile/idle_causes.h"
 #include "core/runs/profile/launch_queue.h"
 
+#include <algorithm>
+#include <memory>
+
 namespace trainyard::cli {
 
 namespace {

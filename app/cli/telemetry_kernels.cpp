@@ -9,6 +9,9 @@
 #include "core/base/text_table.h"
 #include "core/runs/profile/kernel_table.h"
 
+#include <algorithm>
+#include <memory>
+
 namespace trainyard::cli {
 
 namespace {

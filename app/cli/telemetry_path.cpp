@@ -8,7 +8,9 @@
 #include "core/base/text_table.h"
 #include "core/runs/profile/measured_path.h"
 
+#include <algorithm>
 #include <limits>
+#include <memory>
 
 namespace trainyard::cli {
 

@@ -4,6 +4,7 @@
 #include "core/runs/profile/gpu_work.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 

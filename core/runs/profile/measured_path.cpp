@@ -4,7 +4,9 @@
 #include "core/runs/profile/gpu_work.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
