@@ -79,7 +79,7 @@ public:
         auto opened = desk::AlarmDesk::open({ .setup = m_setup,
             .logPath = m_options.log,
             .allowsWebhooksAnywhere = m_options.isWebhookAnywhere,
-            .run = joined(names, ", ") });
+            .run = trainyard::joined(names, ", ") });
         if (!opened)
             return opened.error();
         m_desk = std::move(*opened);
