@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/live_document_internal.h"
 
+#include "core/base/output_file.h"
+#include "core/live/desk/alarm_log.h"
 #include "core/runs/telemetry/recording_file.h"
 #include "models/live_words.h"
 
@@ -12,6 +14,17 @@ namespace trainyard {
 namespace {
 
 constexpr int kLiveTickMs = 100;
+
+Expected<void> writeLogBeside(const std::string &recording, const std::vector<desk::AlarmEntry> &entries)
+{
+    return writeOutputFile(
+        desk::alarmLogBeside(recording),
+        [&](std::ostream &out) {
+            for (const desk::AlarmEntry &entry : entries)
+                out << desk::lineOf(entry) << '\n';
+        },
+        OutputKinds::RegularOnly);
+}
 
 } // namespace
 
@@ -43,6 +56,8 @@ LiveDocument::LiveDocument(RunDocument &runs, const Catalogue &catalogue, MakeLi
     });
     connect(&d->watch, &LiveWatch::stepsChanged, this, &LiveDocument::stepsChanged);
     connect(&d->watch, &LiveWatch::alarmsChanged, this, &LiveDocument::alarmsChanged);
+    connect(&d->watch, &LiveWatch::alarmOptionsChanged, this, &LiveDocument::alarmOptionsChanged);
+    connect(&d->watch, &LiveWatch::alarmFault, this, &LiveDocument::alarmFault);
     connect(&d->questions, &LiveWhatIfs::changed, this, &LiveDocument::whatIfsChanged);
 }
 
@@ -140,10 +155,14 @@ void LiveDocument::save(const QString &path)
         return;
     d->writing.run(
         this,
-        [feed = d->feed, path]() -> Expected<void> {
+        [feed = d->feed, path, entries = d->watch.entries(),
+            isLogged = !d->watch.alarmOptions().logPath.empty()]() -> Expected<void> {
             const auto written = writeWhatFits(feed->whole(), path.toStdString());
             if (!written)
                 return std::unexpected(written.error());
+            if (!entries->empty() && !isLogged)
+                if (const auto log = writeLogBeside(path.toStdString(), *entries); !log)
+                    return log;
             if (!written->empty()) // kept, and still unsaved
                 return std::unexpected(
                     Error { ErrorCode::CannotWrite, path.toStdString(), *written, "room for the whole recording" });
@@ -245,6 +264,56 @@ std::int64_t LiveDocument::newestStep() const
 const std::vector<watch::Alarm> &LiveDocument::alarms() const
 {
     return d->watch.alarms();
+}
+
+const desk::AlarmState *LiveDocument::alarmState(std::size_t i) const
+{
+    return d->watch.stateOf(i);
+}
+
+void LiveDocument::acknowledge(std::int64_t number, const QString &note)
+{
+    d->watch.acknowledge(number, note.toStdString());
+}
+
+void LiveDocument::mute(std::int64_t number, double seconds)
+{
+    d->watch.mute(number, seconds);
+}
+
+void LiveDocument::unmute(std::int64_t number)
+{
+    d->watch.unmute(number);
+}
+
+ExpectedAll<void> LiveDocument::setAlarmOptions(const LiveAlarmOptions &options)
+{
+    return d->watch.setAlarmOptions(options);
+}
+
+const LiveAlarmOptions &LiveDocument::alarmOptions() const
+{
+    return d->watch.alarmOptions();
+}
+
+ExpectedAll<QStringList> LiveDocument::readAlarmRules(const QString &path)
+{
+    auto read = desk::readAlarmSetup(path.toStdString());
+    if (!read)
+        return std::unexpected(read.error());
+    QStringList leftOut;
+    std::erase_if(read->targets, [&](const desk::NotifyTarget &target) {
+        const bool isHere = target.command.empty() && live::isLoopback(target.webhook.host);
+        if (!isHere)
+            leftOut << QString::fromStdString(target.name());
+        return !isHere;
+    });
+    LiveAlarmOptions options = alarmOptions();
+    options.setup = std::move(*read);
+    options.file = path.toStdString();
+    if (const auto set = setAlarmOptions(options); !set)
+        return std::unexpected(set.error());
+    return leftOut;
 }
 
 const std::vector<watch::Watchman::StepFigures> &LiveDocument::steps() const

@@ -5,13 +5,15 @@
 // as it comes; scrubbing back stays where it is while the session goes on. Alarms come from the watchman of
 // core/live/alarms, and what-ifs are evaluated beside the GUI thread. Nothing here is part of the plan. GUI thread.
 
+#include "core/live/desk/live_feed.h"
 #include "core/live/source.h"
-#include "models/live_feed.h"
+#include "models/live_watch.h"
 #include "models/live_what_ifs.h"
 #include "models/run_document.h"
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
 #include <memory>
 #include <vector>
@@ -62,6 +64,18 @@ public:
     [[nodiscard]] std::int64_t newestStep() const;
 
     [[nodiscard]] const std::vector<watch::Alarm> &alarms() const;
+    /// How alarms()[i] stands: acknowledged by whom, muted until when; null: it is not known yet.
+    [[nodiscard]] const desk::AlarmState *alarmState(std::size_t i) const;
+    /// In the name of this machine's user, by the number of its state.
+    void acknowledge(std::int64_t number, const QString &note = {});
+    void mute(std::int64_t number, double seconds);
+    void unmute(std::int64_t number);
+    /// Rules, who is notified, and the log. Errors: of the log, of webhooks beyond this machine, of files of tokens.
+    [[nodiscard]] ExpectedAll<void> setAlarmOptions(const LiveAlarmOptions &options);
+    [[nodiscard]] const LiveAlarmOptions &alarmOptions() const;
+    /// The rules of a file, and its webhooks of this machine. A command in it is not run, since a file may be
+    /// anybody's: only the command line (--alarms) lets one. Who is left out is answered.
+    [[nodiscard]] ExpectedAll<QStringList> readAlarmRules(const QString &path);
     [[nodiscard]] const std::vector<watch::Watchman::StepFigures> &steps() const;
     [[nodiscard]] const watch::Watchman::StepFigures &predicted() const;
     /// what was lost and why, a sentence; empty: nothing
@@ -88,6 +102,8 @@ Q_SIGNALS:
     /// another newest step, or figures of one
     void stepsChanged();
     void alarmsChanged();
+    void alarmOptionsChanged();
+    void alarmFault(const QString &text);
     void heldChanged(bool isHeld);
     void followingChanged(bool follows);
     void whatIfsChanged();

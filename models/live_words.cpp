@@ -145,6 +145,39 @@ QString alarmNote(const watch::Alarm &alarm)
         : liveText("%1, over: steps %2 to %3").arg(kind, whole(alarm.firstStep), whole(alarm.lastStep));
 }
 
+QString alarmAnswers(const desk::AlarmState &state, Moment now)
+{
+    QStringList parts;
+    if (state.acknowledged != 0) {
+        const QString by =
+            liveText("acknowledged by %1 at %2").arg(fromUtf8(state.acknowledgedBy), clockText(state.acknowledged));
+        parts << (state.note.empty() ? by : by + QStringLiteral(": ") + fromUtf8(state.note));
+    }
+    if (state.mutedUntil > now)
+        parts << liveText("muted until %1 by %2").arg(clockText(state.mutedUntil), fromUtf8(state.mutedBy));
+    if (!state.undelivered.empty())
+        parts << liveText("not notified: %1").arg(fromUtf8(state.undelivered));
+    return parts.join(QStringLiteral("  ·  "));
+}
+
+QStringList ruleRow(const watch::RuleTraits &traits, const watch::AlarmRules &rules)
+{
+    const watch::AlarmRule &rule = rules[traits.id];
+    if (!rule.isOn)
+        return { fromUtf8(traits.name), liveText("off"), liveText("off") };
+    QString threshold = traits.hasThreshold()
+        ? QStringLiteral("%1 %2").arg(QString::number(rule.threshold), fromUtf8(traits.unit))
+        : liveText("any");
+    if (traits.id == watch::RuleId::Xid && !rules.ignoredXids.empty()) {
+        QStringList ignored;
+        for (const int xid : rules.ignoredXids)
+            ignored << QString::number(xid);
+        threshold = liveText("any but %1").arg(ignored.join(QStringLiteral(", ")));
+    }
+    return { fromUtf8(traits.name), threshold,
+        rule.holdSeconds > 0 ? QStringLiteral("%1 s").arg(rule.holdSeconds) : liveText("at once") };
+}
+
 QString againstPlan(double measured, double predicted)
 {
     if (!(measured > 0))
@@ -170,15 +203,20 @@ QString answerText(const LiveWhatIf &one)
     return one.answer->sentence.empty() ? figures : figures + QStringLiteral("  ·  ") + fromUtf8(one.answer->sentence);
 }
 
-QString alarmsTsv(const std::vector<watch::Alarm> &alarms)
+QString alarmsTsv(const LiveDocument &live)
 {
-    QString text = tsvLine({ liveText("kind"), liveText("state"), liveText("first step"), liveText("last step"),
-        liveText("place"), liveText("seconds per step"), liveText("share of the plan"), liveText("what") });
-    for (const watch::Alarm &alarm : alarms)
+    const std::vector<watch::Alarm> &alarms = live.alarms();
+    QString text =
+        tsvLine({ liveText("kind"), liveText("state"), liveText("first step"), liveText("last step"), liveText("place"),
+            liveText("seconds per step"), liveText("share of the plan"), liveText("answers"), liveText("what") });
+    for (std::size_t i = 0; i < alarms.size(); ++i) {
+        const watch::Alarm &alarm = alarms[i];
+        const desk::AlarmState *state = live.alarmState(i);
         text += tsvLine({ fromUtf8(nameOf(alarm.kind)), alarm.isOver() ? liveText("over") : liveText("holds"),
             QString::number(alarm.firstStep), QString::number(alarm.lastStep), fromUtf8(alarm.place),
             QString::number(alarm.secondsPerStep), alarm.share > 0 ? QString::number(alarm.share) : QString(),
-            fromUtf8(alarm.sentence) });
+            state ? alarmAnswers(*state, live::unixNow()) : QString(), fromUtf8(alarm.sentence) });
+    }
     return text;
 }
 

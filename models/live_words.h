@@ -20,13 +20,17 @@ namespace trainyard {
 [[nodiscard]] QString clockText(Moment at);
 /// "Slow link, since step 1,240", "Silent, over: steps 12 to 40".
 [[nodiscard]] QString alarmNote(const watch::Alarm &alarm);
+/// "acknowledged by ada at 14:02:31: being looked at", "muted until 15:02:31 by ada". `now`: Unix ns. Empty: nothing.
+[[nodiscard]] QString alarmAnswers(const desk::AlarmState &state, Moment now);
+/// What a rule is called, its threshold with unit, and its hold time: "Clock", "0.8 share", "60 s"; "off" for both.
+[[nodiscard]] QStringList ruleRow(const watch::RuleTraits &traits, const watch::AlarmRules &rules);
 /// A step and its time against the plan's: "12.4 s, plan 11.9 s (+4.2 %)".
 [[nodiscard]] QString againstPlan(double measured, double predicted);
 /// The answer of a what-if, or why there is none.
 [[nodiscard]] QString answerText(const LiveWhatIf &one);
 
 /// With tabs between the columns and a line of titles.
-[[nodiscard]] QString alarmsTsv(const std::vector<watch::Alarm> &alarms);
+[[nodiscard]] QString alarmsTsv(const LiveDocument &live);
 [[nodiscard]] QString whatIfsTsv(const std::vector<LiveWhatIf> &all);
 
 } // namespace trainyard

@@ -88,6 +88,17 @@ QString RunDocument::linePattern() const
     return d->linePattern ? QString::fromStdString(d->linePattern->text()) : QString();
 }
 
+void RunDocument::setKeepsHost(bool keeps)
+{
+    if (std::exchange(d->keepsHost, keeps) != keeps && d->run.run && !d->live && !d->run.paths.isEmpty())
+        read(d->run.paths, false, true);
+}
+
+bool RunDocument::keepsHost() const
+{
+    return d->keepsHost;
+}
+
 void RunDocument::read(const QStringList &paths, bool isReference, bool isAgain)
 {
     d->stop.request_stop();
@@ -105,6 +116,7 @@ void RunDocument::read(const QStringList &paths, bool isReference, bool isAgain)
     SourceOptions options;
     options.stop = d->stop.get_token();
     options.linePattern = d->linePattern;
+    options.keepsHostSpans = d->keepsHost;
     SourcesProgress progress;
     progress.report = [shared = d->shared](std::size_t filesDone, std::size_t files, double share) {
         const std::scoped_lock lock(shared->mutex);

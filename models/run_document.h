@@ -52,6 +52,9 @@ public:
     [[nodiscard]] QString linePattern() const;
     /// What was read last was refused, and some of it is a text whose lines a pattern may read.
     [[nodiscard]] bool mayTakeLinePattern() const;
+    /// Operators and calls of the host, which traces have many of, are kept from then on; what is open is read again.
+    void setKeepsHost(bool keeps);
+    [[nodiscard]] bool keepsHost() const;
     /// of what is being read; the last recording stays
     void cancel();
     /// forgets run and reference

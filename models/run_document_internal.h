@@ -29,6 +29,8 @@ struct RunDocument::Private {
     Read readPaths;
     std::shared_ptr<const LinePattern> linePattern;
     bool mayTakeLinePattern = false;
+    /// operators and calls of the host
+    bool keepsHost = false;
     Side run, reference;
     EvaluationPtr evaluation;
     OverlayOptions options;

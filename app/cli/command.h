@@ -39,8 +39,14 @@ void addTelemetryCompare(const Subcommand &telemetry, int &exitCode);
 void addTelemetryCalibrate(const Subcommand &telemetry, int &exitCode);
 void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode);
 void addTelemetryRecord(const Subcommand &telemetry, int &exitCode);
+/// and queue
+void addTelemetryIdle(const Subcommand &telemetry, int &exitCode);
+void addTelemetryKernels(const Subcommand &telemetry, int &exitCode);
+void addTelemetryPath(const Subcommand &telemetry, int &exitCode);
 /// and serve
 void addTelemetryReplay(const Subcommand &telemetry, int &exitCode);
+void addTelemetryWatch(const Subcommand &telemetry, int &exitCode);
+void addTelemetryAlarms(const Subcommand &telemetry, int &exitCode);
 void addImportCommand(CLI::App &app, int &exitCode);
 
 /// Repeatable `--set KEY=VALUE`.

@@ -17,7 +17,10 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::pair<const char *, LaunchTarget> kLaunches[] { { "megatron", LaunchTarget::Megatron },
-    { "torchtitan", LaunchTarget::Torchtitan }, { "slurm", LaunchTarget::Slurm } };
+    { "torchtitan", LaunchTarget::Torchtitan }, { "slurm", LaunchTarget::Slurm },
+    { "deepspeed", LaunchTarget::DeepSpeed }, { "megatron-bridge", LaunchTarget::MegatronBridge },
+    { "trainjob", LaunchTarget::TrainJob }, { "jobset", LaunchTarget::JobSet },
+    { "skypilot", LaunchTarget::SkyPilot } };
 
 struct ExportOptions {
     std::string plan, to, out = "-";
@@ -56,7 +59,7 @@ int runExport(const ExportOptions &options)
     });
     if (!written)
         return fail({ written.error() });
-    if (options.out != "-") // the script says them too
+    if (options.out != "-" || launch.areNotesApart) // a script says them too
         for (const std::string &note : launch.notes)
             std::cerr << "note: " << printable(note) << '\n';
     return kDone;
@@ -72,11 +75,12 @@ void addExportCommand(CLI::App &app, int &exitCode)
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     command
         .text("--to", options->to,
-            "chrome-trace for ui.perfetto.dev, csv for spreadsheets, dot for Graphviz; megatron or torchtitan for a "
-            "script "
-            "that starts the training, slurm for one that sbatch takes (torchtitan's where the plan's stack is fsdp)")
+            "chrome-trace for ui.perfetto.dev, csv for spreadsheets, dot for Graphviz; megatron, torchtitan or "
+            "megatron-bridge for a script that starts the training, deepspeed for its JSON; slurm, trainjob, jobset or "
+            "skypilot for what starts Megatron-LM there (torchtitan where the plan's stack is fsdp)")
         .required()
-        .oneOf({ "chrome-trace", "csv", "dot", "megatron", "torchtitan", "slurm" });
+        .oneOf({ "chrome-trace", "csv", "dot", "megatron", "torchtitan", "slurm", "deepspeed", "megatron-bridge",
+            "trainjob", "jobset", "skypilot" });
     command.text("--out", options->out, "File to write; standard output without it").shownAs("PATH");
     addSetOption(command, options->settings);
     command.callback([options, &exitCode] { exitCode = runExport(*options); });

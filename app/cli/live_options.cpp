@@ -51,6 +51,47 @@ void addSpeedOptions(const Subcommand &command, LiveOptions &options)
     command.flag("--repeat", options.isRepeated, "Begin again at its end");
 }
 
+void addSourceOptions(const Subcommand &command, std::vector<std::string> &addresses, LiveOptions &live)
+{
+    command
+        .texts("ADDRESS", addresses,
+            "http://HOST:9090 (Prometheus), listen:PORT (OTLP, WebSocket, lines of JSON), tcp://HOST:PORT or "
+            "ws://HOST:PORT (a stream), tail:PATH (a log), command:COMMAND, replay:RECORDING")
+        .required();
+    addTokenOption(command, live, "File with the token: to be shown to servers, or by those who connect to us");
+    command.text("--user", live.user, "User of the servers asked").shownAs("U");
+    command.text("--password-file", live.passwordFile, "File with the password").shownAs("FILE");
+    addTrustOptions(command, live);
+    addCertificateOptions(command, live);
+    command.texts("--query", live.queries, "PromQL to ask Prometheus, in place of GPUs', NICs' and hosts' metrics")
+        .shownAs("Q")
+        .oneEach();
+    command.texts("--header", live.headers, "For Prometheus: \"X-Scope-OrgID: tenant\"").shownAs("H").oneEach();
+    command.real("--interval", live.interval, "Seconds between asks of Prometheus").shownAs("S").showingDefault();
+    command.flag("--from-end", live.isFromEnd, "Leave out what stands in a log already");
+    addSpeedOptions(command, live);
+}
+
+std::vector<live::Address> addressesIn(const std::vector<std::string> &texts, Errors &faults)
+{
+    std::vector<live::Address> addresses;
+    for (const std::string &text : texts)
+        if (auto address = live::parseAddress(text))
+            addresses.push_back(std::move(*address));
+        else
+            faults.push_back(address.error());
+    return addresses;
+}
+
+std::vector<std::string> filesOf(const std::vector<live::Address> &addresses)
+{
+    std::vector<std::string> files;
+    for (const live::Address &address : addresses)
+        if (address.type == live::SourceType::Tail || address.type == live::SourceType::Replay)
+            files.push_back(address.path);
+    return files;
+}
+
 Expected<live::SourceSettings> settingsOf(const LiveOptions &options)
 {
     live::SourceSettings settings;

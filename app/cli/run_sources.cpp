@@ -33,11 +33,12 @@ void addLinePatternOption(const Subcommand &command, std::string &pattern)
         .shownAs("PATTERN");
 }
 
-Expected<Recording> readRun(
-    const std::vector<std::string> &sources, const std::stop_token &stop, const std::string &linePattern)
+Expected<Recording> readRun(const std::vector<std::string> &sources, const std::stop_token &stop,
+    const std::string &linePattern, bool keepsHost)
 {
     SourceOptions reading;
     reading.stop = stop;
+    reading.keepsHostSpans = keepsHost;
     if (!linePattern.empty()) {
         auto pattern = LinePattern::parse(linePattern);
         if (!pattern) {
@@ -51,6 +52,22 @@ Expected<Recording> readRun(
         { [&](std::size_t done, std::size_t all, double) { progress.show(done, all); } });
     progress.clear();
     return recording;
+}
+
+ExpectedAll<Recording> readRanks(const std::vector<std::string> &sources, const std::stop_token &stop, bool keepsHost)
+{
+    auto recording = readRun(sources, stop, {}, keepsHost);
+    if (!recording)
+        return std::unexpected(Errors { recording.error() });
+    if (Errors faults = tellOf(*recording, sources); !faults.empty())
+        return std::unexpected(std::move(faults));
+    if (!recording->ranks.empty())
+        return *std::move(recording);
+    const std::string what = recording->sources.size() == 1 && recording->sources[0].refused.empty()
+        ? std::string("it is a ") + nameOf(recording->sources[0].kind) + ": "
+        : std::string();
+    return std::unexpected(Errors { { ErrorCode::BadValue, sources.front(), what + "there is no rank of a run in it",
+        "traces of PyTorch's profiler, or a folder of them" } });
 }
 
 Errors tellOf(const Recording &recording, const std::vector<std::string> &named)

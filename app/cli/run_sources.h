@@ -14,10 +14,14 @@ class Subcommand;
 
 /// "--line-pattern", of logs that no reader knows.
 void addLinePatternOption(const Subcommand &command, std::string &pattern);
-/// `linePattern`: empty, or of the user (core/runs/telemetry/line_pattern.h). Errors: Cancelled; BadSyntax of the
-/// pattern.
-[[nodiscard]] Expected<Recording> readRun(
-    const std::vector<std::string> &sources, const std::stop_token &stop, const std::string &linePattern = {});
+/// `linePattern`: empty, or of the user (core/runs/telemetry/line_pattern.h). `keepsHost`: operators and calls of the
+/// host, too. Errors: Cancelled; BadSyntax of the pattern.
+[[nodiscard]] Expected<Recording> readRun(const std::vector<std::string> &sources, const std::stop_token &stop,
+    const std::string &linePattern = {}, bool keepsHost = false);
+/// The same of commands that are about ranks: what was refused or ends early is told. Errors: Cancelled; those of files
+/// that were named; that there is no rank.
+[[nodiscard]] ExpectedAll<Recording> readRanks(
+    const std::vector<std::string> &sources, const std::stop_token &stop, bool keepsHost = false);
 /// Tells on standard error what was refused or ends early. A file that was named itself, and is none of a run, is a
 /// fault, which is answered; one that lay in a folder is not.
 [[nodiscard]] Errors tellOf(const Recording &recording, const std::vector<std::string> &named);

@@ -141,11 +141,16 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
         .oneOf({ "exact", "hta" })
         .showingDefault();
     summarize.callback([options, &exitCode] { exitCode = runTelemetrySummarize(*options); });
+    addTelemetryIdle(telemetry, exitCode);
+    addTelemetryKernels(telemetry, exitCode);
+    addTelemetryPath(telemetry, exitCode);
     addTelemetryCompare(telemetry, exitCode);
     addTelemetryCalibrate(telemetry, exitCode);
     addTelemetryVerdict(telemetry, exitCode);
     addTelemetryRecord(telemetry, exitCode);
     addTelemetryReplay(telemetry, exitCode);
+    addTelemetryWatch(telemetry, exitCode);
+    addTelemetryAlarms(telemetry, exitCode);
 }
 
 } // namespace trainyard::cli

@@ -203,18 +203,8 @@ private:
 ExpectedAll<std::vector<live::Address>> addressesOf(const TelemetryRecordOptions &options)
 {
     Errors faults;
-    std::vector<live::Address> addresses;
-    std::vector<std::string> inputs;
-    for (const std::string &text : options.addresses) {
-        auto address = live::parseAddress(text);
-        if (!address) {
-            faults.push_back(address.error());
-            continue;
-        }
-        if (address->type == live::SourceType::Tail || address->type == live::SourceType::Replay)
-            inputs.push_back(address->path);
-        addresses.push_back(std::move(*address));
-    }
+    std::vector<live::Address> addresses = addressesIn(options.addresses, faults);
+    const std::vector<std::string> inputs = filesOf(addresses);
     if (!(options.seconds >= 0 && options.seconds <= 1e9))
         faults.push_back({ ErrorCode::BadValue, "--seconds", "is no time", "0 (no end) to 1000000000" });
     for (const Error &clash : outputClashes({ { "--out", options.out } }, inputs))
@@ -268,29 +258,12 @@ void addTelemetryRecord(const Subcommand &telemetry, int &exitCode)
     const Subcommand command(telemetry, "record",
         "What live sources tell, kept as a recording: until Ctrl-C, until "
         "they are over, or for some seconds or steps");
-    command
-        .texts("ADDRESS", options->addresses,
-            "http://HOST:9090 (Prometheus), listen:PORT (OTLP, WebSocket, lines of JSON), tcp://HOST:PORT or "
-            "ws://HOST:PORT (a stream), tail:PATH (a log), command:COMMAND, replay:RECORDING")
-        .required();
+    addSourceOptions(command, options->addresses, options->live);
     command.text("--out", options->out, "Recording to write, *.trainyard-recording").shownAs("RECORDING").required();
     command.real("--seconds", options->seconds, "End after so long").shownAs("S");
     command.number("--steps", options->steps, "End once so many steps were told of; what came along with them stays")
         .shownAs("N")
         .between(0, 1'000'000'000);
-    LiveOptions &live = options->live;
-    addTokenOption(command, live, "File with the token: to be shown to servers, or by those who connect to us");
-    command.text("--user", live.user, "User of the servers asked").shownAs("U");
-    command.text("--password-file", live.passwordFile, "File with the password").shownAs("FILE");
-    addTrustOptions(command, live);
-    addCertificateOptions(command, live);
-    command.texts("--query", live.queries, "PromQL to ask Prometheus, in place of GPUs', NICs' and hosts' metrics")
-        .shownAs("Q")
-        .oneEach();
-    command.texts("--header", live.headers, "For Prometheus: \"X-Scope-OrgID: tenant\"").shownAs("H").oneEach();
-    command.real("--interval", live.interval, "Seconds between asks of Prometheus").shownAs("S").showingDefault();
-    command.flag("--from-end", live.isFromEnd, "Leave out what stands in a log already");
-    addSpeedOptions(command, live);
     command.callback([options, &exitCode] { exitCode = record(*options); });
 }
 

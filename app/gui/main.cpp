@@ -60,6 +60,34 @@ void connectLive(MainWindow &window, const Options &options)
                 QString::fromStdString(toString(done.error())), {} });
 }
 
+/// What is wrong with the file or the log is said in the window, and alarms are as usual.
+void setAlarms(MainWindow &window, const Options &options)
+{
+    if (options.alarms.isEmpty() && options.alarmLog.isEmpty())
+        return;
+    LiveAlarmOptions asked { .file = options.alarms.toStdString(),
+        .logPath = options.alarmLog.toStdString(),
+        .allowsWebhooksAnywhere = options.allowsWebhooksAnywhere };
+    Errors faults;
+    if (!options.alarms.isEmpty()) {
+        auto read = desk::readAlarmSetup(asked.file);
+        if (read)
+            asked.setup = std::move(*read);
+        else
+            faults = read.error();
+    }
+    if (faults.empty())
+        if (const auto set = window.live().setAlarmOptions(asked); !set)
+            faults = set.error();
+    if (faults.empty())
+        return;
+    QStringList lines;
+    for (const Error &fault : faults)
+        lines << QString::fromStdString(toString(fault));
+    window.messages().show({ QStringLiteral("live"), Message::Tone::Error,
+        QCoreApplication::translate("Main", "Alarms are as usual, and nobody is notified."), lines.join(u'\n'), {} });
+}
+
 int runWindow(QApplication &application, const Options &options)
 {
     const bool isPicture = !options.screenshot.isEmpty();
@@ -140,6 +168,7 @@ int runWindow(QApplication &application, const Options &options)
     if (options.showsConnect)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showConnect(); }, Qt::SingleShotConnection);
+    setAlarms(window, options);
     if (!options.live.isEmpty()) { // once the plan is evaluated, so that every step is laid under it
         auto *once = new QObject(&window);
         const auto start = [&window, &options, once] {

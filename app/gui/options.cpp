@@ -129,6 +129,13 @@ struct KnownOptions {
     QCommandLineOption liveSpeed { QStringLiteral("live-speed"),
         optionText("How many times as fast recordings are replayed; 0: as fast as it goes, as for a screenshot."),
         QStringLiteral("FACTOR") };
+    QCommandLineOption alarms { QStringLiteral("alarms"),
+        optionText("File with rules of alarms and who is notified of them: commands and webhooks."),
+        QStringLiteral("FILE") };
+    QCommandLineOption alarmLog { QStringLiteral("alarm-log"),
+        optionText("Log of alarms, lines of JSON that are added at its end."), QStringLiteral("LOG") };
+    QCommandLineOption webhooksAnywhere { QStringLiteral("webhooks-anywhere"),
+        optionText("Also notify webhooks beyond this machine.") };
     QCommandLineOption frames { QStringLiteral("frames"),
         optionText("Measure how long the window was busy at a time, and write it with its memory when it ends."),
         QStringLiteral("OUT.json") };
@@ -139,7 +146,8 @@ struct KnownOptions {
 
     [[nodiscard]] QList<QCommandLineOption> all() const
     {
-        return { screenshot, size, theme, page, report, out, run, reference, live, liveSpeed, frames, seconds, manual };
+        return { screenshot, size, theme, page, report, out, run, reference, live, liveSpeed, alarms, alarmLog,
+            webhooksAnywhere, frames, seconds, manual };
     }
 };
 
@@ -280,6 +288,9 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
         if (const auto parsed = live::parseAddress(address.toStdString()); !parsed)
             return std::unexpected(optionText("--live %1: %2") // not the address, which may have a secret in it
                                        .arg(QString::fromStdString(parsed.error().where), sentenceOf(parsed.error())));
+    options.alarms = parser.value(known.alarms);
+    options.alarmLog = parser.value(known.alarmLog);
+    options.allowsWebhooksAnywhere = parser.isSet(known.webhooksAnywhere);
     options.frames = parser.value(known.frames);
     if (const auto numbers = readNumbers(parser, known, options); !numbers)
         return std::unexpected(numbers.error());

@@ -42,6 +42,9 @@ struct Options {
     QStringList run, reference;
     /// addresses of runs that go on
     QStringList live;
+    /// a file of alarm rules and who is notified, and the log of alarms; empty: as usual, and none
+    QString alarms, alarmLog;
+    bool allowsWebhooksAnywhere = false;
     /// of those that are replayed; 0: as fast as it goes
     double liveSpeed = 1;
     /// the page of a run that goes on; the sheet that connects to one

@@ -257,6 +257,8 @@ private:
             to.launch.push_back(from.launch[event.index]);
         if (!from.launchedAt.empty())
             to.launchedAt.push_back(from.launchedAt[event.index]);
+        if (!from.shape.empty())
+            to.shape.push_back(from.shape[event.index] == kNoIndex ? kNoIndex : name(from.shape[event.index]));
     }
 
     void addCollective(RecordedCollective own, std::uint32_t rankIndex)

@@ -411,9 +411,10 @@ private slots:
             if (include == QLatin1String("\"core/facts/plan/plan_json_internal.h\"")
                 && source.isIn("core/facts/session/"))
                 return false;
-            // The parser below it is that of the catalogue and of config.json too.
+            // The parser below it is that of the catalogue, of config.json, and of alarms' rules and log too.
             if (include == QLatin1String("\"core/base/json_parser_internal.h\"")
-                && (source.isIn("core/facts/plan/") || source.isIn("core/facts/catalogue/")))
+                && (source.isIn("core/facts/plan/") || source.isIn("core/facts/catalogue/")
+                    || source.isIn("core/live/desk/")))
                 return false;
             const QString folder = include.mid(1, include.lastIndexOf(QLatin1Char('/')));
             return !source.path.startsWith(folder);

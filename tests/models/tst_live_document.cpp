@@ -9,7 +9,7 @@
 #include "core/runs/telemetry/recording_file.h"
 #include "models/live/live_source_model.h"
 #include "models/live_document.h"
-#include "models/live_snapshots.h"
+#include "core/live/desk/live_snapshots.h"
 #include "models/live_words.h"
 
 #include <QAbstractItemModelTester>

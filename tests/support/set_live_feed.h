@@ -3,7 +3,7 @@
 // A session of live sources that a test sets by hand: what is connected and how it is, and which steps have been told
 // so far. Every step of every rank is one product of 80 ms and an all-reduce of 20 ms that ends on all ranks at once.
 
-#include "models/live_feed.h"
+#include "core/live/desk/live_feed.h"
 
 #include <algorithm>
 #include <mutex>

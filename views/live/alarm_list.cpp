@@ -6,6 +6,8 @@
 #include "views/live/live_row.h"
 #include "views/theme/theme.h"
 
+#include <QKeyEvent>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 40;
 constexpr std::size_t kLeastSteps = 5; // that a level is judged by
+constexpr double kMuteSeconds = 3600;
 
 } // namespace
 
@@ -53,21 +56,12 @@ void AlarmList::refresh()
 {
     m_shown = m_live.alarms();
     const std::size_t count = std::min(kMostRows, m_shown.size());
-    while (m_rows.size() < count) {
-        const std::size_t at = m_rows.size();
-        LiveRow *row = m_rows.emplace_back(new LiveRow(this));
-        m_place->addWidget(row);
-        row->setActive(true);
-        connect(row, &LiveRow::chosen, this, [this, at] {
-            if (at < m_shown.size())
-                emit alarmChosen(m_shown[at]);
-        });
-    }
+    while (m_rows.size() < count)
+        addRow();
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         m_rows[i]->setVisible(i < count);
         if (i < count)
-            m_rows[i]->setWords(QString::fromStdString(m_shown[i].sentence), alarmNote(m_shown[i]),
-                m_shown[i].isOver() ? LiveRow::Mark::Over : LiveRow::Mark::Alarm);
+            showRow(i);
     }
     m_more->setVisible(count < m_shown.size());
     m_more->setText(
@@ -87,9 +81,75 @@ void AlarmList::refresh()
         tr("%1. The plan is not that of this run: what is measured cannot be held against it.").arg(m_live.otherJob()));
 }
 
+void AlarmList::addRow()
+{
+    const std::size_t at = m_rows.size();
+    LiveRow *row = m_rows.emplace_back(new LiveRow(this));
+    m_place->addWidget(row);
+    row->setActive(true);
+    const Answers &answers =
+        m_answers.emplace_back(Answers { row->addButton(tr("Acknowledge")), row->addButton(tr("Mute 1 h")) });
+    answers.acknowledge->setToolTip(tr("Somebody looks at it: nobody is notified again (A)"));
+    answers.mute->setToolTip(tr("Nobody is notified for an hour (M)"));
+    connect(row, &LiveRow::chosen, this, [this, at] {
+        if (at < m_shown.size())
+            emit alarmChosen(m_shown[at]);
+    });
+    connect(answers.acknowledge, &QPushButton::clicked, this, [this, at] { acknowledge(at); });
+    connect(answers.mute, &QPushButton::clicked, this, [this, at] { toggleMute(at); });
+}
+
+void AlarmList::showRow(std::size_t at)
+{
+    const watch::Alarm &alarm = m_shown[at];
+    const desk::AlarmState *state = m_live.alarmState(at);
+    const Moment now = live::unixNow();
+    const QString answers = state ? alarmAnswers(*state, now) : QString();
+    const QString note = alarmNote(alarm);
+    m_rows[at]->setWords(QString::fromStdString(alarm.sentence),
+        answers.isEmpty() ? note : note + QStringLiteral("  ·  ") + answers,
+        alarm.isOver() ? LiveRow::Mark::Over : LiveRow::Mark::Alarm);
+    const bool canBeAnswered = state && state->holds();
+    m_answers[at].acknowledge->setVisible(canBeAnswered && state->acknowledged == 0);
+    m_answers[at].mute->setVisible(canBeAnswered);
+    m_answers[at].mute->setText(state && state->mutedUntil > now ? tr("Unmute") : tr("Mute 1 h"));
+}
+
+void AlarmList::acknowledge(std::size_t at)
+{
+    const desk::AlarmState *state = at < m_shown.size() ? m_live.alarmState(at) : nullptr;
+    if (state && state->holds() && state->acknowledged == 0)
+        m_live.acknowledge(state->number);
+}
+
+void AlarmList::toggleMute(std::size_t at)
+{
+    const desk::AlarmState *state = at < m_shown.size() ? m_live.alarmState(at) : nullptr;
+    if (!state || !state->holds())
+        return;
+    if (state->mutedUntil > live::unixNow())
+        m_live.unmute(state->number);
+    else
+        m_live.mute(state->number, kMuteSeconds);
+}
+
+void AlarmList::keyPressEvent(QKeyEvent *event)
+{
+    const QWidget *focus = focusWidget(); // a row, or a button of one
+    const auto row = std::ranges::find_if(
+        m_rows, [focus](const LiveRow *one) { return one == focus || one->isAncestorOf(focus); });
+    const auto at = static_cast<std::size_t>(row - m_rows.begin());
+    if (row != m_rows.end() && event->modifiers() == Qt::NoModifier && event->key() == Qt::Key_A)
+        acknowledge(at);
+    else if (row != m_rows.end() && event->modifiers() == Qt::NoModifier && event->key() == Qt::Key_M)
+        toggleMute(at);
+    else
+        QWidget::keyPressEvent(event);
+}
+
 QString AlarmList::toTsv() const
 {
-    return alarmsTsv(m_shown);
+    return alarmsTsv(m_live);
 }
 
 std::vector<LiveRow *> AlarmList::rows() const

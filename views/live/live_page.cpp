@@ -3,6 +3,7 @@
 
 #include "views/export/panel_menu.h"
 #include "views/live/alarm_list.h"
+#include "views/live/alarm_rules_view.h"
 #include "views/live/live_invitation.h"
 #include "views/live/live_strip.h"
 #include "views/live/source_table.h"
@@ -41,6 +42,7 @@ LivePage::LivePage(LiveDocument &live, RunDocument &runs, QWidget *parent)
     , strip(new LiveStrip(live))
     , sources(new SourceTable(live))
     , alarms(new AlarmList(live))
+    , rules(new AlarmRulesView(live))
     , whatIfs(new WhatIfList(live))
     , plot(new RunPlot)
     , scrubber(new StepScrubber(runs, StepScrubber::Size::Full))
@@ -68,6 +70,8 @@ QWidget *LivePage::makeLeft()
     column->addWidget(sources);
     column->addWidget(new SectionTitle(tr("Alarms"), tr("a click goes to the step"), content));
     column->addWidget(alarms);
+    column->addWidget(new SectionTitle(tr("Rules of alarms"), tr("threshold  ·  how long it has to hold"), content));
+    column->addWidget(rules);
     column->addStretch(1);
     return new Card(scrolled(content));
 }
@@ -120,6 +124,7 @@ void LivePage::wire()
     connect(escape, &QShortcut::activated, this, &LivePage::closed);
     connect(save, &QPushButton::clicked, this, &LivePage::saveRequested);
     connect(compare, &QPushButton::clicked, this, &LivePage::compareRequested);
+    connect(rules->read, &QPushButton::clicked, this, &LivePage::rulesRequested);
     connect(sources, &SourceTable::connectRequested, this, &LivePage::connectRequested);
     connect(invitation->begin, &QPushButton::clicked, this, &LivePage::connectRequested);
     connect(invitation->other, &QPushButton::clicked, this, &LivePage::replayRequested);

@@ -13,6 +13,7 @@ class QPushButton;
 namespace trainyard {
 
 class AlarmList;
+class AlarmRulesView;
 class Invitation;
 class LiveStrip;
 class RunPlot;
@@ -30,6 +31,7 @@ public:
     LiveStrip *const strip;
     SourceTable *const sources;
     AlarmList *const alarms;
+    AlarmRulesView *const rules;
     WhatIfList *const whatIfs;
     RunPlot *const plot;
     StepScrubber *const scrubber;
@@ -42,6 +44,8 @@ signals:
     void connectRequested();
     void replayRequested();
     void saveRequested();
+    /// a file of alarm rules
+    void rulesRequested();
     /// the page that lays the plan against the run
     void compareRequested();
 

@@ -8,12 +8,14 @@
 #include "views/panels/evidence_table.h"
 #include "views/parts/text_line.h"
 #include "views/run/difference_bars.h"
+#include "views/run/profile_card.h"
 #include "views/run/rank_strip.h"
 #include "views/run/run_invitation.h"
 #include "views/run/run_plot.h"
 #include "views/run/run_words.h"
 #include "views/run/sentence_list.h"
 #include "views/run/step_scrubber.h"
+#include "views/run/trace_card.h"
 #include "views/run/verdict_section.h"
 #include "views/theme/theme.h"
 
@@ -66,6 +68,9 @@ RunPage::RunPage(RunDocument &runs, QWidget *parent)
     , invitation(new Invitation(runInvitation()))
     , verdict(new VerdictSection)
     , tabs(new TabbedCard(tr("Parts of the run")))
+    , profile(new RunProfile(runs, this))
+    , kernels(new ProfileCard(*profile))
+    , trace(new TraceCard(*profile))
     , m_runs(runs)
     , m_title(new TextLine(tr("Plan against run"), Ink::Text, this))
     , m_overview(new TextLine({}, Ink::Muted, this))

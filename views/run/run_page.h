@@ -18,13 +18,16 @@ namespace trainyard {
 class DifferenceBars;
 class EvidenceTable;
 class Invitation;
+class ProfileCard;
 class RankStrip;
 class RunPlot;
+class RunProfile;
 class SentenceList;
 class StepScrubber;
 class TabbedCard;
 class TextLine;
 class TextTableModel;
+class TraceCard;
 class VerdictSection;
 
 class RunPage : public QWidget {
@@ -57,6 +60,9 @@ public:
     Invitation *const invitation;
     VerdictSection *const verdict;
     TabbedCard *const tabs;
+    RunProfile *const profile;
+    ProfileCard *const kernels;
+    TraceCard *const trace;
     /// the sentence about the step
     [[nodiscard]] QString result() const;
 

@@ -9,10 +9,12 @@
 #include "views/parts/panel_parts.h"
 #include "views/parts/scrolled.h"
 #include "views/run/difference_bars.h"
+#include "views/run/profile_card.h"
 #include "views/run/rank_strip.h"
 #include "views/run/run_plot.h"
 #include "views/run/sentence_list.h"
 #include "views/run/step_scrubber.h"
+#include "views/run/trace_card.h"
 #include "views/run/verdict_section.h"
 #include "views/theme/theme.h"
 
@@ -114,6 +116,8 @@ QWidget *RunPage::makePlots()
     outer->addWidget(m_plots, 1);
     outer->addWidget(m_plotsEmpty, 1);
     tabs->addTab(m_curves, tr("Curves"));
+    addTab(kernels, tr("Kernels"));
+    addTab(trace, tr("Trace"));
     return tabs;
 }
 

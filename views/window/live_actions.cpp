@@ -91,6 +91,10 @@ void LiveActions::wirePage()
     connect(m_page, &LivePage::connectRequested, this, &LiveActions::sheetRequested);
     connect(m_page, &LivePage::replayRequested, this, qOverload<>(&LiveActions::replay));
     connect(m_page, &LivePage::saveRequested, this, &LiveActions::save);
+    connect(m_page, &LivePage::rulesRequested, this, &LiveActions::readAlarmRules);
+    connect(&m_live, &LiveDocument::alarmFault, this, [this](const QString &text) {
+        m_messages.show({ QStringLiteral("live"), Message::Tone::Error, tr("Alarms: %1").arg(text), {}, {} });
+    });
     connect(m_page, &LivePage::compareRequested, this, &LiveActions::comparisonRequested);
     connect(m_page->alarms, &AlarmList::alarmChosen, this, &LiveActions::goTo);
     connect(m_page->whatIfs, &WhatIfList::editCommitted, this,
@@ -124,6 +128,25 @@ void LiveActions::replay()
 {
     if (const QString path = fileOf(tr("Replay a recording as if it were live")); !path.isEmpty())
         replay(path);
+}
+
+void LiveActions::readAlarmRules()
+{
+    const QString path = fileOf(tr("Read rules of alarms"));
+    if (path.isEmpty())
+        return;
+    const auto leftOut = m_live.readAlarmRules(path);
+    if (!leftOut) {
+        QStringList faults;
+        for (const Error &fault : leftOut.error())
+            faults << QString::fromStdString(toString(fault));
+        m_messages.show({ QStringLiteral("live"), Message::Tone::Error, tr("The rules stay as they were."),
+            faults.join(u'\n'), {} });
+    } else if (!leftOut->isEmpty()) {
+        m_messages.show({ QStringLiteral("live"), Message::Tone::Warning,
+            tr("Not notified by a file that is read here: %1").arg(leftOut->join(QStringLiteral(", "))),
+            tr("A command, or a webhook beyond this machine, is allowed on the command line alone: --alarms."), {} });
+    }
 }
 
 bool LiveActions::canReplayThis() const

@@ -42,6 +42,8 @@ public:
     void replayThis();
     [[nodiscard]] bool canReplayThis() const;
     void save();
+    /// asks for a file of alarm rules
+    void readAlarmRules();
     /// Asks where sources are connected and what they told is not saved; `then` is called unless the user thought
     /// better of it.
     void afterUnsavedHandled(std::function<void()> then);

@@ -13,7 +13,6 @@ namespace trainyard::watch {
 namespace {
 
 constexpr int kForLong = 24; // steps
-constexpr double kLeastError = 0.03; // of a step
 constexpr const char *kPlace = "calibration";
 constexpr std::array<const char *, 3> kPartNames { "computing", "communication", "the host" };
 
@@ -39,13 +38,13 @@ std::string factorName(const CalibrationFactor &factor)
 
 } // namespace
 
-DriftWatch::Taught DriftWatch::taughtBy(const Plan &plan)
+DriftWatch::Taught DriftWatch::taughtBy(const Plan &plan, double leastError)
 {
     Taught taught;
     const auto factors = calibrationOf(plan);
     if (!factors)
         return taught;
-    taught.error = kLeastError;
+    taught.error = leastError;
     for (const auto &[id, factor] : *factors) {
         taught.isAny = true;
         taught.error = std::max(taught.error, factor.errorAfter.value_or(0));
@@ -69,7 +68,7 @@ void DriftWatch::add(const StepFacts &facts, const WatchedPlan &watched, const S
     if (m_plan != watched.plan()->plan) {
         forgetPlan();
         m_plan = watched.plan()->plan;
-        m_taught = taughtBy(*m_plan);
+        m_taught = taughtBy(*m_plan, m_options.rules.threshold(RuleId::Drift));
     }
     const Watchman::StepFigures planned = figuresOf(*watched.plan());
     if (!m_taught.isAny || !(planned.seconds > 0))

@@ -29,9 +29,9 @@ private:
         /// of computing, communication, host: "products of H100"
         std::array<std::vector<std::string>, 3> parts;
     };
-    [[nodiscard]] static Taught taughtBy(const Plan &plan);
+    [[nodiscard]] static Taught taughtBy(const Plan &plan, double leastError);
 
-    WatchOptions m_options;
+    const WatchOptions &m_options;
     PlanPtr m_plan;
     Taught m_taught;
     LevelWatch m_steps;

@@ -14,8 +14,6 @@ namespace trainyard::watch {
 namespace {
 
 constexpr std::size_t kMostTracks = 20'000, kMostTrackPoints = 64, kMostHeldSteps = 256, kStill = 6;
-constexpr double kLeastGrowth = 0.01; // of what it was
-constexpr double kNearShare = 0.98; // of the capacity
 constexpr std::size_t kNearPoints = 3;
 
 bool isMemory(const SampleSeries &series)
@@ -132,12 +130,13 @@ std::optional<std::size_t> MemoryWatch::growthOf(const Track &track) const
                      late = medianOf(std::vector<double>(values.end() - std::ptrdiff_t(third), values.end()));
         // Of n values the surest trend is that each is above the one before: one of n! orders.
         const bool isEvery = std::ranges::adjacent_find(values, std::greater_equal<>()) == values.end();
-        const double chance = std::erfc(m_errors / std::sqrt(2.0)) / 2;
-        const bool isSure = (isEvery && std::exp(-std::lgamma(double(n) + 1)) < chance) || trendOf(values) > m_errors;
+        const double chance = std::erfc(m_options.errors / std::sqrt(2.0)) / 2;
+        const bool isSure =
+            (isEvery && std::exp(-std::lgamma(double(n) + 1)) < chance) || trendOf(values) > m_options.errors;
         // At an even pace, not in one leap: a change of level is no growth.
         const double middle = values[n / 2];
         const bool isEven = middle - early > 0.1 * (late - early) && late - middle > 0.1 * (late - early);
-        if (!isSure || !isEven || late - early < kLeastGrowth * early)
+        if (!isSure || !isEven || late - early < m_options.rules.threshold(RuleId::MemoryGrows) * early)
             continue;
         std::size_t first = size - n; // and before, as long as it had grown already
         while (first > 0 && track.points[first - 1].bytes < track.points[first].bytes)
@@ -173,6 +172,7 @@ void MemoryWatch::judge(Track &track, double capacity, const Sentences &say, Ala
                 (last.bytes - from.bytes) / double(std::max<std::size_t>(1, points.size() - 1 - *first));
             Alarm alarm = told(from);
             alarm.place = place + " grows";
+            alarm.told = RuleId::MemoryGrows;
             alarm.sentence = say.atStep(from.step) + what + whose + " grows by " + bytesText(perStep) + " per step"
                 + say.since(from.at) + ", to " + bytesText(last.bytes);
             if (const double left = (capacity - last.bytes) / perStep; capacity > 0 && left > 0 && left < 1e6)
@@ -186,7 +186,9 @@ void MemoryWatch::judge(Track &track, double capacity, const Sentences &say, Ala
     }
     if (track.name == samples::kMemoryReserved)
         return;
-    const auto isFull = [&](const Point &point) { return capacity > 0 && point.bytes > kNearShare * capacity; };
+    const auto isFull = [&](const Point &point) {
+        return capacity > 0 && point.bytes > m_options.rules.threshold(RuleId::MemoryFull) * capacity;
+    };
     const bool areFull = points.size() >= kNearPoints && std::all_of(points.end() - kNearPoints, points.end(), isFull);
     const bool isNoneFull =
         std::none_of(points.end() - std::ptrdiff_t(std::min(points.size(), kNearPoints)), points.end(), isFull);

@@ -14,8 +14,8 @@ namespace trainyard::watch {
 
 class MemoryWatch {
 public:
-    explicit MemoryWatch(double errors)
-        : m_errors(errors)
+    explicit MemoryWatch(const WatchOptions &options)
+        : m_options(options)
     {
     }
     struct Seen { // steps of this look, in order
@@ -57,7 +57,7 @@ private:
     /// Index of the first point of what grows to the last one; empty: nothing does, surely.
     [[nodiscard]] std::optional<std::size_t> growthOf(const Track &track) const;
 
-    double m_errors = 5;
+    const WatchOptions &m_options;
     std::map<std::tuple<std::string, int, std::string>, Track> m_tracks;
     /// by step, of the latest steps
     std::map<std::int64_t, double> m_peaks;

@@ -42,12 +42,12 @@ void SilenceWatch::look(
         ++voice.times;
     }
     const double step = stepSeconds > 0 ? stepSeconds : kUnknownStep;
-    const double least = std::max(kLeastSeconds, m_silentSteps * step) * 1e9;
+    const double least = std::max(kLeastSeconds, silentSteps() * step) * 1e9;
     lookAtAll(now, least, say, book);
     std::map<std::string, std::pair<std::vector<int>, std::vector<int>>> byHost; // silent, heard
     bool hasChanged = false;
     for (auto &[key, voice] : m_voices) {
-        const double limit = std::max(least, m_silentSteps * static_cast<double>(voice.longest));
+        const double limit = std::max(least, silentSteps() * static_cast<double>(voice.longest));
         // Against the latest that anybody was heard: where all are silent, none is missed among others.
         const bool isSilent = voice.times > 1 && static_cast<double>(std::min(now, latest) - voice.at) > limit;
         hasChanged |= isSilent != voice.isSilent;
@@ -85,7 +85,7 @@ void SilenceWatch::lookAtAll(Moment now, double least, const Sentences &say, Ala
         const Voice &voice = entry.second;
         if (voice.times < 2 || entry.first.first < 0)
             continue;
-        const double limit = std::max(least, m_silentSteps * static_cast<double>(voice.longest));
+        const double limit = std::max(least, silentSteps() * static_cast<double>(voice.longest));
         areSilent &= static_cast<double>(now - voice.at) > limit;
         first = first && first->second.at <= voice.at ? first : &entry;
         latest = std::max(latest, voice.at);

@@ -14,8 +14,8 @@ namespace trainyard::watch {
 
 class SilenceWatch {
 public:
-    explicit SilenceWatch(double silentSteps)
-        : m_silentSteps(silentSteps)
+    explicit SilenceWatch(const WatchOptions &options)
+        : m_options(options)
     {
     }
     /// `stepSeconds`: of the latest steps; 0: not known.
@@ -36,7 +36,10 @@ private:
     void tell(const std::string &host, const std::vector<int> &silent, bool isWholeHost, const Sentences &say,
         AlarmList &book);
 
-    double m_silentSteps = 3;
+    /// step times without a word
+    [[nodiscard]] double silentSteps() const { return m_options.rules.threshold(RuleId::Silent); }
+
+    const WatchOptions &m_options;
     /// by rank and host
     std::map<std::pair<int, std::string>, Voice> m_voices;
 };

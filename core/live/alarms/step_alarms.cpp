@@ -12,7 +12,7 @@ namespace trainyard::watch {
 namespace {
 
 constexpr std::size_t kMostRanks = 65'536;
-constexpr double kLeastSlowness = 0.1; // of a link's time
+constexpr double kLeastOfStep = 0.02; // that a link's transfers have to cost
 constexpr double kLeastRatio = 0.01; // of a rank's computing
 
 bool isCause(const Alarm &alarm)
@@ -72,7 +72,7 @@ void StepAlarms::follow(const std::optional<LevelChange> &change, Pending made)
 void StepAlarms::addStep(const StepFacts &facts)
 {
     const double usual = m_step.points() > 0 ? m_step.level() : facts.figures.seconds;
-    follow(m_step.add({ facts.number, facts.at, facts.figures.seconds }, m_options.leastShare * usual),
+    follow(m_step.add({ facts.number, facts.at, facts.figures.seconds }, least(RuleId::StepTime) * usual),
         { .kind = AlarmKind::StepTime, .place = "steps" });
 }
 
@@ -81,7 +81,7 @@ void StepAlarms::addRange(const StepFacts &facts, const Evaluation &plan, AlarmL
     const auto high = plan.metrics.confidence.iterationHigh;
     if (!high || !(*high > 0))
         return;
-    const double limit = *high * (1 + m_options.leastShare);
+    const double limit = *high * (1 + least(RuleId::StepTime));
     Pending made { .kind = AlarmKind::StepTime, .place = "steps beyond the plan's range", .isOfRange = true };
     if (!m_isBeyondRange && !m_step.isRaised() && m_step.isAbove(limit)) {
         m_isBeyondRange = true;
@@ -97,10 +97,10 @@ void StepAlarms::addRange(const StepFacts &facts, const Evaluation &plan, AlarmL
 
 void StepAlarms::addWaits(const StepFacts &facts)
 {
-    const double least = m_options.leastShare * facts.figures.seconds;
+    const double leastSeconds = least(RuleId::Waiting) * facts.figures.seconds;
     for (std::size_t stage = 0; stage < facts.stageWaits.size(); ++stage) {
         LevelWatch &level = m_stages.try_emplace(static_cast<int>(stage), rules()).first->second;
-        follow(level.add({ facts.number, facts.at, facts.stageWaits[stage] }, least),
+        follow(level.add({ facts.number, facts.at, facts.stageWaits[stage] }, leastSeconds),
             { .kind = AlarmKind::Waiting,
                 .place = "stage " + std::to_string(stage + 1),
                 .stage = static_cast<int>(stage) });
@@ -115,7 +115,7 @@ void StepAlarms::addRanks(const StepFacts &facts, const Sentences &say, AlarmLis
             continue;
         RankLevels &own =
             m_ranks.try_emplace(one.rank, RankLevels { LevelWatch(rules()), LevelWatch(rules()) }).first->second;
-        const double leastSeconds = m_options.leastShare * facts.figures.seconds;
+        const double leastSeconds = least(RuleId::Straggler) * facts.figures.seconds;
         const auto watch = [&](LevelWatch &level, double value, double usual, double least, bool isHost) {
             const auto change = level.add({ facts.number, facts.at, value }, least);
             const std::string place = "rank " + std::to_string(one.rank) + (isHost ? " host" : "");
@@ -172,9 +172,10 @@ void StepAlarms::addLink(const LinkRate &rate, const StepFacts &facts, const Sen
     const std::size_t way = rate.from < rate.to ? 0 : 1;
     LevelWatch &level = own.slowness[way];
     own.latest[way] = rate;
+    const double slowness = this->least(RuleId::SlowLink);
     const double least = rate.plannedSeconds > 0
-        ? std::max(kLeastSlowness, m_options.leastShare * facts.figures.seconds / rate.plannedSeconds)
-        : kLeastSlowness;
+        ? std::max(slowness, kLeastOfStep * facts.figures.seconds / rate.plannedSeconds)
+        : slowness;
     const std::string place = say.linkPlace(rate.from, rate.to);
     const auto change = level.add({ facts.number, facts.at, 1 / rate.share() }, least);
     if (change && change->kind == LevelChange::Kind::Over) {

@@ -63,9 +63,10 @@ private:
     void follow(const std::optional<LevelChange> &change, Pending made);
     [[nodiscard]] const Alarm *causeOf(const Pending &one, const AlarmList &book) const;
     void endOf(const Pending &one, const LevelPoint &at, AlarmList &book);
+    [[nodiscard]] double least(RuleId rule) const { return m_options.rules.threshold(rule); }
     [[nodiscard]] LevelRules rules() const { return { m_options.errors, m_options.leastSteps }; }
 
-    WatchOptions m_options;
+    const WatchOptions &m_options;
     LevelWatch m_step;
     bool m_isBeyondRange = false;
     bool m_hasSpans = false;

@@ -41,12 +41,12 @@ void thin(std::vector<Watchman::StepFigures> &figures)
 struct Watchman::Private {
     explicit Private(const WatchOptions &asked)
         : options(asked)
-        , places(asked)
-        , drift(asked)
-        , memory(asked.errors)
-        , hardware(asked)
+        , places(options)
+        , drift(options)
+        , memory(options)
+        , hardware(options)
         , peerLinks(asked.leastSteps)
-        , silence(asked.silentSteps)
+        , silence(options)
     {
         constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
         predicted = { 0, kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone };
@@ -78,7 +78,8 @@ struct Watchman::Private {
         Moment latest = 0;
         for (const Heard &one : heard)
             latest = std::max(latest, one.at);
-        const double patience = std::max(kLeastSeconds, options.silentSteps * places.stepSeconds()) * 1e9;
+        const double patience =
+            std::max(kLeastSeconds, options.rules.threshold(RuleId::Silent) * places.stepSeconds()) * 1e9;
         std::int64_t newest = -1;
         for (const Heard &one : heard)
             if (static_cast<double>(latest - one.at) <= patience)
@@ -113,6 +114,21 @@ struct Watchman::Private {
         return end;
     }
 
+    /// Whose rule is on, and which held as long as that wants: by the sender's clock, silence by ours.
+    void tellThoseThatHeld(Moment now)
+    {
+        const Moment newest = std::max(newestStep, hardware.newest());
+        told.clear();
+        for (const Alarm &alarm : book.alarms()) {
+            const AlarmRule &rule = options.rules[alarm.rule()];
+            const Moment latest = alarm.isOver() ? alarm.until : alarm.kind == AlarmKind::Silent ? now : newest;
+            const bool isLong = rule.holdSeconds == 0 || alarm.since == 0
+                || static_cast<double>(latest - alarm.since) >= rule.holdSeconds * 1e9;
+            if (rule.isOn && isLong)
+                told.push_back(alarm);
+        }
+    }
+
     WatchOptions options;
     AlarmList book;
     StepAlarms places;
@@ -121,6 +137,10 @@ struct Watchman::Private {
     HardwareWatch hardware;
     PeerLinks peerLinks;
     SilenceWatch silence;
+    /// of all, those that are told
+    std::vector<Alarm> told;
+    /// that a step was seen at, Unix ns
+    Moment newestStep = 0;
     EvaluationPtr evaluation;
     std::optional<LinkRates> links;
     std::vector<StepFigures> figures;
@@ -158,6 +178,7 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
         seen.push_back({ step.number, step.start, facts.at });
         d->figures.push_back(facts.figures);
         d->lastSeen = step.number;
+        d->newestStep = std::max(d->newestStep, facts.at);
     }
     const double capacity = overlay.evaluation && overlay.evaluation->metrics.memory
         ? static_cast<double>(overlay.evaluation->metrics.memory->capacity)
@@ -176,11 +197,17 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
         if (!alarm.isOver() && alarm.kind != AlarmKind::Silent && !seen.empty())
             alarm.lastStep = std::max(alarm.firstStep, d->lastSeen);
     d->book.sort();
+    d->tellThoseThatHeld(now);
+}
+
+void Watchman::setRules(const AlarmRules &rules)
+{
+    d->options.rules = rules;
 }
 
 const std::vector<Alarm> &Watchman::alarms() const
 {
-    return d->book.alarms();
+    return d->told;
 }
 
 const std::vector<Watchman::StepFigures> &Watchman::steps() const

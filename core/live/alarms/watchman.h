@@ -5,9 +5,11 @@
 // more. A change is told once, with the step and the time at which it began, and taken back when it is over; noise is
 // not told (a change of level is tested against the spread of the steps before it). Not thread-safe.
 
+#include "core/live/alarms/alarm_rules.h"
 #include "core/runs/overlay/link_rates.h"
 #include "core/runs/overlay/run_overlay.h"
 
+#include <optional>
 #include <vector>
 
 namespace trainyard::watch {
@@ -51,6 +53,9 @@ struct Alarm {
     int datacenter = -1, otherDatacenter = -1;
     // "Step 1,240: stage 5 waits 80 ms more for Oregon since 14:02; link at 61 % of plan"
     std::string sentence;
+    /// by which it is raised; empty: the only one of its kind
+    std::optional<RuleId> told = {};
+    [[nodiscard]] RuleId rule() const { return told.value_or(ruleOf(kind)); }
     [[nodiscard]] bool isOver() const { return until != 0; }
     bool operator==(const Alarm &) const = default;
 };
@@ -66,18 +71,12 @@ using trainyard::LinkRate;
 [[nodiscard]] std::size_t stepsThatCount(const Run &run);
 
 struct WatchOptions {
-    /// of a step: less is not worth an alarm
-    double leastShare = 0.02;
+    /// thresholds and hold times of the user's
+    AlarmRules rules;
     /// standard errors that a change of level has to exceed
     double errors = 5;
     /// that show it
     int leastSteps = 3;
-    /// step times without a word
-    double silentSteps = 3;
-    /// of the clock of GPUs like it: below, a GPU is slow
-    double leastClock = 0.9;
-    /// °C, of a GPU and of its memory
-    double hottest = 90, hottestMemory = 105;
     /// of times in sentences
     int utcOffsetSeconds = 0;
 };
@@ -99,8 +98,10 @@ public:
     /// have told of wait for two newer ones. `now`: Unix ns; `heard` may be empty (a recording that is over).
     /// Another plan (another evaluation) judges anew from its own first step on; steps seen stay known.
     void look(const RunOverlay &overlay, const std::vector<Heard> &heard, Moment now);
-    /// All since it began: those that hold first, the costliest of them first, then those that are over, newest first;
-    /// 1,000 at most.
+    /// From the next look on; what holds by other thresholds stays until it is over.
+    void setRules(const AlarmRules &rules);
+    /// All since it began that held as long as their rule wants and whose rule is on: those that hold first, the
+    /// costliest of them first, then those that are over, newest first; 1,000 at most.
     [[nodiscard]] const std::vector<Alarm> &alarms() const;
     /// For each step seen, measured beside predicted: for a strip of numbers and for curves. NaN: not told. Of more
     /// than 65,536 the older half is thinned: of each four steps the shortest and the longest stay.

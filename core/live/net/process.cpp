@@ -14,10 +14,31 @@
 #include <fcntl.h>
 #include <set>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace trainyard::live::net {
+
+/// What a program reads, as a file in memory that is gone with it: nobody has to write while it reads, or not.
+struct StandardInput {
+    int file = -1; // -1: nothing
+    StandardInput() = default;
+    ~StandardInput()
+    {
+        if (file >= 0)
+            ::close(file);
+    }
+    StandardInput(const StandardInput &) = delete;
+    StandardInput &operator=(const StandardInput &) = delete;
+    /// False: errno says why.
+    bool hold(const std::string &text)
+    {
+        file = ::memfd_create("standard-input", MFD_CLOEXEC);
+        return file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size())
+            && ::lseek(file, 0, SEEK_SET) == 0;
+    }
+};
 
 namespace {
 
@@ -39,8 +60,9 @@ struct ChildPipe {
     int takeReader() { return std::exchange(ends[0], -1); }
 };
 
-/// The shell with the command in a group of its own; its process id, or the negative error.
-pid_t spawned(const std::string &command, const ChildPipe &output, const ChildPipe &errors)
+/// The program in a group of its own; its process id, or the negative error.
+pid_t spawned(
+    const std::vector<std::string> &words, const StandardInput &input, const ChildPipe &output, const ChildPipe &errors)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -55,7 +77,10 @@ pid_t spawned(const std::string &command, const ChildPipe &output, const ChildPi
     sigdelset(&all, SIGKILL);
     sigdelset(&all, SIGSTOP);
     sigemptyset(&none);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (input.file < 0)
+        ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    else
+        ::posix_spawn_file_actions_adddup2(&files, input.file, STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&files, output.ends[1], STDOUT_FILENO);
     ::posix_spawn_file_actions_adddup2(&files, errors.ends[1], STDERR_FILENO);
     ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1); // no socket of ours stays open in it
@@ -63,10 +88,12 @@ pid_t spawned(const std::string &command, const ChildPipe &output, const ChildPi
     ::posix_spawnattr_setsigmask(&attributes, &none);
     // A session of its own is a group of its own, and has no terminal that ssh could ask a password on
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    std::array<char *, 4> arguments { const_cast<char *>("sh"), const_cast<char *>("-c"),
-        const_cast<char *>(command.c_str()), nullptr };
+    std::vector<char *> arguments;
+    for (const std::string &word : words)
+        arguments.push_back(const_cast<char *>(word.c_str()));
+    arguments.push_back(nullptr);
     pid_t child = 0;
-    const int fault = ::posix_spawn(&child, "/bin/sh", &files, &attributes, arguments.data(), environ);
+    const int fault = ::posix_spawnp(&child, arguments[0], &files, &attributes, arguments.data(), environ);
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
     return fault != 0 ? -fault : child;
@@ -211,14 +238,32 @@ Process::Process(std::shared_ptr<Private> inside)
 
 Expected<std::unique_ptr<Process>> Process::start(Loop &loop, const std::string &command, ProcessEvents events)
 {
+    auto process = begin(loop, { "/bin/sh", "-c", command }, StandardInput(), std::move(events));
+    if (!process)
+        return std::unexpected(Error { ErrorCode::CannotRead, command, process.error().what, "" });
+    return process;
+}
+
+Expected<std::unique_ptr<Process>> Process::start(Loop &loop, const ProgramCall &call, ProcessEvents events)
+{
+    StandardInput input;
+    if (!input.hold(call.input))
+        return std::unexpected(Error { ErrorCode::CannotRead, call.arguments.front(),
+            std::string("there is no room for its input: ") + std::strerror(errno), "" });
+    return begin(loop, call.arguments, input, std::move(events));
+}
+
+Expected<std::unique_ptr<Process>> Process::begin(
+    Loop &loop, const std::vector<std::string> &arguments, const StandardInput &input, ProcessEvents events)
+{
     const auto cannot = [&](int fault) {
-        return std::unexpected(
-            Error { ErrorCode::CannotRead, command, std::string("it cannot be started: ") + std::strerror(fault), "" });
+        return std::unexpected(Error { ErrorCode::CannotRead, arguments.front(),
+            std::string("it cannot be started: ") + std::strerror(fault), "" });
     };
     ChildPipe output, errors;
     if (!output.open() || !errors.open())
         return cannot(errno);
-    const pid_t child = spawned(command, output, errors);
+    const pid_t child = spawned(arguments, input, output, errors);
     if (child < 0)
         return cannot(-child);
     const auto inside = std::make_shared<Private>(loop, std::move(events));

@@ -29,6 +29,10 @@ void takeDeepSpeed(Draft &draft)
             w.precision = name == kOn[0] ? Precision::Bf16 : Precision::Fp16;
             draft.take("workload.precision", toString(w.precision), name);
         }
+    if (told.has(kOn[0]) && told.has(kOn[1]) && !told.isOn(kOn[0]) && !told.isOn(kOn[1])) {
+        w.precision = Precision::Fp32;
+        draft.take("workload.precision", toString(w.precision), kOn[0]);
+    }
     takeOffloadedStates(draft, "deepspeed.offload_optimizer", "deepspeed.offload_param");
     if (told.has("deepspeed.offload_ratio"))
         draft.doubt(told.said("deepspeed.offload_ratio"),
@@ -36,6 +40,9 @@ void takeDeepSpeed(Draft &draft)
     if (!draft.worldSize)
         if (const auto size = draft.whole("deepspeed.world_size", 1, 10'000'000))
             draft.worldSize = size; // of a replica's ranks, where there is no pipeline
+    if (draft.plan.parallelism.zeroStage < 3 && told.has("deepspeed.zero_optimization_stage")
+        && !told.has("deepspeed.offload_param"))
+        draft.plan.memory.parameterOffload = ParameterOffload::None; // which stage 3 alone has
     const auto steps = draft.whole("gradient_accumulation_steps", 1, 1'000'000);
     const auto batch = draft.whole("deepspeed.train_batch_size", 1, 10'000'000);
     const auto own = draft.whole("deepspeed.train_micro_batch_size_per_gpu", 1, 1'000'000);

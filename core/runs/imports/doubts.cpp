@@ -59,8 +59,10 @@ void takeUnknownArguments(Draft &draft)
         return name == "recipe" || name == "model_recipe_name" || name == "factory";
     };
     const bool hasRecipe = draft.arguments.has("recipe"); // whose sections are its own
+    const auto isBesideRecipe = [](std::string_view name) { return name == "mode" || name == "mixed_precision"; };
     const auto isUnknown = [&](const std::string &name, const std::string &value) {
-        if (isRecipe(name) || isOff(value) || name.starts_with(kInDoubt) || name.starts_with("primus."))
+        if (isRecipe(name) || (hasRecipe && isBesideRecipe(name)) || isOff(value) || name.starts_with(kInDoubt)
+            || name.starts_with("primus."))
             return false;
         if (name.find('.') != name.npos)
             return !hasRecipe && !(draft.arguments.isTorchtitan() && isTorchtitansSetting(name)) && !dialectOf(name)

@@ -14,6 +14,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 namespace trainyard::imports {
 
@@ -25,6 +26,8 @@ public:
     /// Empty where nobody told it, or told None.
     [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
     [[nodiscard]] bool has(std::string_view name) const { return text(name).has_value(); }
+    /// Whether a source tells it as None or null: turned off, not left out.
+    [[nodiscard]] bool isNull(std::string_view name) const;
     /// Whether a switch is on; empty where nobody told.
     [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
     [[nodiscard]] bool isOn(std::string_view name) const { return flag(name).value_or(false); }
@@ -48,6 +51,8 @@ public:
     [[nodiscard]] bool isMegatron() const;
     [[nodiscard]] bool isTorchtitan() const;
     [[nodiscard]] bool isDeepSpeed() const;
+    /// Whether degrees of tensor and pipeline parallelism are told, also beside a recipe's name.
+    [[nodiscard]] bool isDivided() const;
 
 private:
     struct Value {
@@ -71,6 +76,8 @@ private:
     /// "run.sh", for what nobody told
     std::string m_sources;
     Settings m_conflicts;
+    /// names that are told as None, without their sections
+    std::set<std::string, std::less<>> m_nulls;
     std::vector<Translation> m_translations;
     bool m_isTorchtitan = false, m_isDeepSpeed = false;
 };
@@ -137,6 +144,8 @@ struct Draft {
 void takeModel(Draft &draft);
 /// megatron_plan.cpp
 void takeMegatron(Draft &draft);
+/// megatron_precision.cpp
+void takePrecision(Draft &draft);
 /// Whether a script that starts a training of a model is the one source: what it does not give is not on.
 /// megatron_habits.cpp
 [[nodiscard]] bool isWholeScript(const Draft &draft);

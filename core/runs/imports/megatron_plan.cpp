@@ -53,36 +53,6 @@ void takeOne(Draft &draft, const MegatronArgument &argument)
     }
 }
 
-void takePrecision(Draft &draft)
-{
-    const Told &told = draft.arguments;
-    const auto set = [&](Precision precision, const char *argument) {
-        draft.plan.workload.precision = precision;
-        draft.take("workload.precision", toString(precision), argument);
-    };
-    if (told.has("fp4_format") && told.isOn("fp4_format"))
-        return set(Precision::Nvfp4, "fp4_format");
-    if (told.has("fp8_format") && told.isOn("fp8_format"))
-        return set(told.text("fp8_recipe") == "mxfp8" ? Precision::Mxfp8 : Precision::Fp8, "fp8_format");
-    const std::string nemo = told.text("precision").value_or("");
-    if (told.isOn("bf16") || nemo.find("bf16") != std::string::npos)
-        return set(Precision::Bf16, told.isOn("bf16") ? "bf16" : "precision");
-    if (told.isOn("fp16") || nemo.find("16") != std::string::npos)
-        return set(Precision::Fp16, told.isOn("fp16") ? "fp16" : "precision");
-    if (!told.isMegatron())
-        return;
-    if (told.has("bf16") || nemo.find("32") != std::string::npos) {
-        draft.plan.workload.precision = Precision::Fp32;
-        draft.assume("workload.precision fp32: neither --bf16 nor --fp16 is on");
-    } else if (nemo.empty() && isWholeScript(draft)) {
-        draft.plan.workload.precision = Precision::Fp32;
-        draft.assume("workload.precision fp32: neither --bf16 nor --fp16 is given");
-    } else if (nemo.empty()) {
-        draft.assume(
-            std::string("No source tells a precision: ") + toString(draft.plan.workload.precision) + draft.stays());
-    }
-}
-
 void takeSharding(Draft &draft)
 {
     const Told &told = draft.arguments;
@@ -316,6 +286,27 @@ void assumeTheRest(Draft &draft)
             + draft.stays());
 }
 
+/// Beside the name of a recipe: what its overrides tell, also those that turn something off ("null"). The rest stands
+/// in the recipe.
+void takeOverrides(Draft &draft)
+{
+    const Told &told = draft.arguments;
+    if (!told.has("recipe"))
+        return;
+    const auto isSet = [&](const char *name) { return told.has(name) || told.isNull(name); };
+    if (isSet("use_distributed_optimizer") || isSet("use_megatron_fsdp"))
+        takeSharding(draft);
+    if (isSet("virtual_pipeline_model_parallel_size") && told.has("pipeline_model_parallel_size")) {
+        takeVirtualStages(draft);
+        takeLayers(draft);
+    }
+    if (isSet("recompute_granularity"))
+        takeRecompute(draft);
+    if (isSet("optimizer_cpu_offload") && isSet("fine_grained_activation_offloading"))
+        takeOffload(draft);
+    takeTrainingTokens(draft);
+}
+
 } // namespace
 
 void takeTrainingTokens(Draft &draft)
@@ -357,7 +348,7 @@ void takeMegatron(Draft &draft)
         takeOne(draft, argument);
     takePrecision(draft);
     if (!told.isMegatron())
-        return;
+        return takeOverrides(draft);
     assumeTheRest(draft);
     // Experts keep the tensor degree of the layers unless told.
     if (!told.has("expert_tensor_parallel_size") && draft.model && draft.model->isMoe())

@@ -5,6 +5,7 @@
 #include "core/facts/catalogue/parse.h"
 #include "core/facts/plan/model_change.h"
 #include "core/facts/workload/model_math.h"
+#include "core/runs/imports/bridge_recipes.h"
 #include "core/runs/imports/draft.h"
 #include "core/runs/imports/megatron_arguments.h"
 
@@ -233,6 +234,16 @@ void sayParameters(Draft &draft)
                 + " but not its shape: the plan's own stays, unless a config.json or the arguments are added");
 }
 
+/// Whether all that a recipe would decide of work and memory is overridden beside its name.
+bool isRecipeOverridden(const Draft &draft)
+{
+    return std::ranges::all_of(
+        std::to_array<const char *>({ "tensor_model_parallel_size", "pipeline_model_parallel_size",
+            "context_parallel_size", "sequence_parallel", "micro_batch_size", "global_batch_size", "seq_length",
+            "mixed_precision", "use_distributed_optimizer", "optimizer_cpu_offload" }),
+        [&](const char *name) { return draft.arguments.has(name); });
+}
+
 /// "llama31_405b_pretrain_config": a recipe's name tells its model, and what it trains.
 bool takeRecipe(Draft &draft)
 {
@@ -250,12 +261,14 @@ bool takeRecipe(Draft &draft)
         return plain;
     };
     const std::string model = withoutDots(plainName(end == ends.end() ? name : name.substr(0, name.find(*end))));
-    draft.doubt(draft.arguments.said("recipe"),
-        "is " + shortened(*recipe)
-            + ", whose degrees, batches, lengths and precision stand in the recipe: what is not given beside its name "
-              "is not known");
+    if (!isRecipeOverridden(draft))
+        draft.doubt(draft.arguments.said("recipe"),
+            "is " + shortened(*recipe)
+                + ", whose degrees, batches, lengths and precision stand in the recipe: what is not given beside its "
+                  "name is not known");
+    const BridgeRecipe *const own = bridgeRecipeNamed(name);
     for (const ModelSpec &known : draft.catalogue.models)
-        if (withoutDots(plainName(known.id)) == model) {
+        if (own ? own->model == known.id : withoutDots(plainName(known.id)) == model) {
             takeKnown(draft, known, "recipe");
             return true;
         }

@@ -18,6 +18,7 @@ namespace {
 
 using imports::Draft;
 using imports::kMostGpus;
+using imports::Told;
 
 /// A number of GPUs or nodes; what is no number ("gpu", "auto", -1 for all, "$NODES") tells none.
 std::optional<int> countOf(Draft &draft, std::string_view name, std::int64_t most)
@@ -91,7 +92,8 @@ void takeReplicas(Draft &draft)
 {
     Parallelism &p = draft.plan.parallelism;
     const std::int64_t ranks = std::int64_t(p.tensor) * p.pipeline * p.context;
-    const bool hasDegrees = draft.arguments.isMegatron() || draft.arguments.isTorchtitan();
+    const Told &told = draft.arguments;
+    const bool hasDegrees = told.isDivided();
     if (!draft.worldSize) {
         if (draft.isClusterTold || hasDegrees)
             p.data.reset();
@@ -100,8 +102,7 @@ void takeReplicas(Draft &draft)
     const int world = *draft.worldSize;
     if (world % ranks != 0) {
         if (hasDegrees)
-            return draft.bad(
-                draft.arguments.isMegatron() ? "tensor_model_parallel_size" : "parallelism.tensor_parallel_degree",
+            return draft.bad(told.isTorchtitan() ? "parallelism.tensor_parallel_degree" : "tensor_model_parallel_size",
                 "tensor × pipeline × context = " + std::to_string(ranks) + " does not divide the "
                     + std::to_string(world) + " GPUs of the run",
                 "degrees that do");
@@ -114,9 +115,9 @@ void takeReplicas(Draft &draft)
         p.data = data;
         draft.taken.push_back("parallelism.data " + std::to_string(data) + ": " + std::to_string(world) + " GPUs / "
             + std::to_string(ranks));
-        const auto told = draft.whole("data_parallel_size", 1, kMostGpus);
-        if (told && *told != data && draft.arguments.isMegatron())
-            draft.bad("data_parallel_size", "is " + std::to_string(*told),
+        const auto own = draft.whole("data_parallel_size", 1, kMostGpus);
+        if (own && *own != data && told.isMegatron())
+            draft.bad("data_parallel_size", "is " + std::to_string(*own),
                 std::to_string(data) + ", as the world and the other degrees make");
     } else {
         p.data.reset();
@@ -210,8 +211,7 @@ void fillIn(Draft &draft)
         draft.isModelAssumed = true;
         draft.assume("No source tells a model: llama-3-8b");
     }
-    const bool hasDegrees =
-        draft.arguments.isMegatron() || draft.arguments.isTorchtitan() || draft.arguments.isDeepSpeed();
+    const bool hasDegrees = draft.arguments.isDivided() || draft.arguments.isDeepSpeed();
     if (!hasDegrees && !draft.arguments.has("seq_length") && draft.plan.jobs.empty() && !draft.plan.jobGrid)
         draft.assume("No source tells a sequence length: " + std::to_string(w.sequenceLength) + draft.stays());
     if (!hasDegrees && draft.plan.jobs.empty() && !draft.plan.jobGrid)

@@ -134,6 +134,9 @@ Told::Values Told::valuesOf(const std::map<std::string, std::string> &arguments,
         for (const std::string_view section : kSections)
             if (name.starts_with(section) && name.find('.', section.size()) == name.npos)
                 add(name.substr(section.size()), value, name);
+    for (const auto &[name, value] : arguments)
+        if (value == "None" || value == "null")
+            m_nulls.insert(name.substr(name.rfind('.') + 1));
     for (const auto &[other, name] : kOtherNames)
         if (const auto known = values.find(other); known != values.end())
             add(std::string(name), std::string(known->second.text), std::string(known->second.name));
@@ -273,6 +276,11 @@ std::optional<std::string> Told::text(std::string_view name) const
     return known != m_values.end() ? std::optional(known->second.text) : std::nullopt;
 }
 
+bool Told::isNull(std::string_view name) const
+{
+    return m_nulls.contains(name) && !has(name);
+}
+
 std::optional<bool> Told::flag(std::string_view name) const
 {
     const auto value = text(name);
@@ -321,6 +329,11 @@ bool Told::isMegatron() const
     return !has("recipe")
         && (has("tensor_model_parallel_size") || has("pipeline_model_parallel_size")
             || (has("num_layers") && has("hidden_size")));
+}
+
+bool Told::isDivided() const
+{
+    return isMegatron() || m_isTorchtitan || (has("tensor_model_parallel_size") && has("pipeline_model_parallel_size"));
 }
 
 bool Told::isTorchtitan() const

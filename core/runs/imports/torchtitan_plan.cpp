@@ -41,6 +41,18 @@ int degree(Draft &draft, const char *key, std::initializer_list<const char *> na
     return value.value_or(1);
 }
 
+/// Of a stage, where each has `own` layers, and those at both ends as many less as told, else one as torchtitan has it
+/// since 2025 unless the layers divide without.
+int chunksOf(Draft &draft, int own)
+{
+    const int layers = draft.model->layers, part = own * draft.plan.parallelism.pipeline;
+    int less = 0;
+    for (const char *name : { "parallelism.pipeline_parallel_first_stage_less_layers",
+             "parallelism.pipeline_parallel_last_stage_less_layers" })
+        less += draft.whole(name, 0, 10'000).value_or(layers % part == 0 ? 0 : 1);
+    return std::max(1, (layers + less + own - 1) / part);
+}
+
 void takeSchedule(Draft &draft)
 {
     Parallelism &p = draft.plan.parallelism;
@@ -63,7 +75,7 @@ void takeSchedule(Draft &draft)
     const auto own = layers ? draft.whole(layers, 1, 10'000) : std::nullopt;
     p.virtualPipeline = 2; // torchtitan's two where it is not told
     if (own && draft.model)
-        p.virtualPipeline = std::max(1, draft.model->layers / (*own * p.pipeline));
+        p.virtualPipeline = chunksOf(draft, *own);
     draft.taken.push_back("parallelism.virtual_pipeline " + std::to_string(p.virtualPipeline)
         + (own ? " from " + draft.arguments.said(layers) : ", torchtitan's default of such schedules"));
 }

@@ -104,6 +104,10 @@ void takeName(Draft &draft)
                                : precision;
     if (precision != before)
         draft.take("workload.precision", toString(precision), "config");
+    if (has("_zero1")) { // its shards are gathered and reduced once a step
+        draft.plan.parallelism.zeroStage = 1;
+        draft.take("parallelism.zero_stage", "1", "config");
+    }
     Recompute &recompute = draft.plan.memory.recompute;
     for (const auto &[part, what] : { std::pair("_full_ac", Recompute::Full), std::pair("_no_ac", Recompute::None),
              std::pair("_selective_ac", Recompute::Selective) })

@@ -13,6 +13,11 @@ void takeOffloadedStates(Draft &draft, const char *optimizer, const char *parame
         const auto told = draft.arguments.text(name);
         return told && *told != "none" && *told != "False" ? told : std::nullopt;
     };
+    const auto isOff = [&](const char *name) { return draft.arguments.text(name) == "none"; };
+    if (isOff(optimizer))
+        memory.optimizerOffload = OptimizerOffload::None;
+    if (isOff(parameters))
+        memory.parameterOffload = ParameterOffload::None;
     if (const auto told = device(optimizer)) {
         memory.optimizerOffload = *told == "nvme" ? OptimizerOffload::Ssd : OptimizerOffload::Host;
         draft.take("memory.optimizer_offload", *told == "nvme" ? "ssd" : "host", optimizer);

@@ -29,34 +29,99 @@ void takeProblems(Draft &draft)
     draft.refuse(where, std::move(what), "a plan that can be placed");
 }
 
+/// In the order in which a reader has to know: what no setting mends, machines, settings.
+void sortRefusals(Errors &errors)
+{
+    const auto rank = [](const Error &error) {
+        const std::string &key = error.where;
+        if (key == "profile" || key == "jobs" || key == "job_grid" || key == "workload.model")
+            return 0;
+        return key.starts_with("cluster") || key.starts_with("placement") ? 1 : 2;
+    };
+    std::ranges::stable_sort(errors, {}, rank);
+}
+
+struct Framework {
+    const char *name;
+    void (*make)(Draft &draft);
+};
+
+Framework frameworkOf(const Plan &plan, LaunchTarget target)
+{
+    switch (target) {
+    case LaunchTarget::DeepSpeed:
+        return { "DeepSpeed", launch::makeDeepSpeed };
+    case LaunchTarget::MegatronBridge:
+        return { "Megatron-Bridge", launch::makeBridge };
+    case LaunchTarget::Megatron:
+        return { "Megatron-LM", launch::makeMegatron };
+    case LaunchTarget::Torchtitan:
+        return { "torchtitan", launch::makeTorchtitan };
+    default:
+        return launch::isTorchtitanStack(plan) ? Framework { "torchtitan", launch::makeTorchtitan }
+                                               : Framework { "Megatron-LM", launch::makeMegatron };
+    }
+}
+
+/// Whose habits the prediction has, where these are another software's.
+void noteStack(Draft &draft, LaunchTarget target)
+{
+    const Plan &plan = draft.plan;
+    const bool isOwn = target == LaunchTarget::DeepSpeed
+        ? plan.stack.name.find("deepspeed") != std::string::npos
+        : launch::isTorchtitanStack(plan) == (std::string_view(draft.name) == "torchtitan");
+    if (!isOwn)
+        draft.note("The prediction has the habits of the plan's stack, " + plan.stack.name);
+}
+
+std::string textOf(Draft &draft, LaunchTarget target)
+{
+    switch (target) {
+    case LaunchTarget::DeepSpeed:
+        return draft.text;
+    case LaunchTarget::Slurm:
+        return launch::slurmScriptOf(draft);
+    case LaunchTarget::TrainJob:
+        return launch::trainJobOf(draft);
+    case LaunchTarget::JobSet:
+        return launch::jobSetOf(draft);
+    case LaunchTarget::SkyPilot:
+        return launch::skyPilotTaskOf(draft);
+    default:
+        return launch::scriptOf(draft);
+    }
+}
+
 } // namespace
 
 ExpectedAll<LaunchFile> launchFile(const Evaluation &evaluation, LaunchTarget target)
 {
-    const bool isTorchtitan = target == LaunchTarget::Torchtitan
-        || (target == LaunchTarget::Slurm && launch::isTorchtitanStack(*evaluation.plan));
-    Draft draft(evaluation, isTorchtitan ? "torchtitan" : "Megatron-LM");
+    const Framework framework = frameworkOf(*evaluation.plan, target);
+    Draft draft(evaluation, framework.name);
     const Plan &plan = draft.plan;
-    if (launch::hasModel(plan))
+    const bool hasModel = launch::hasModel(plan);
+    if (hasModel)
         takeProblems(draft);
     launch::refuseWhatNobodyRuns(draft);
-    if (!launch::hasModel(plan) || evaluation.layout.classes.empty())
+    if (hasModel && !evaluation.layout.classes.empty()) {
+        framework.make(draft);
+        launch::orderNodes(draft);
+    }
+    std::string text;
+    if (draft.errors.empty()) {
+        if (plan.cluster.datacenters.size() > 1)
+            draft.note("Congestion control between datacenters and where gradients are reduced first are NCCL's and "
+                       "the kernel's settings, not arguments of "
+                + std::string(draft.name));
+        launch::addSockets(draft);
+        noteStack(draft, target);
+        text = textOf(draft, target);
+    }
+    if (!draft.errors.empty()) {
+        sortRefusals(draft.errors);
         return std::unexpected(std::move(draft.errors));
-    if (isTorchtitan)
-        launch::makeTorchtitan(draft);
-    else
-        launch::makeMegatron(draft);
-    launch::orderNodes(draft);
-    if (!draft.errors.empty())
-        return std::unexpected(std::move(draft.errors));
-    if (plan.cluster.datacenters.size() > 1)
-        draft.note("Connections between datacenters, their congestion control and where gradients are reduced first "
-                   "are NCCL's and the kernel's settings, not arguments of "
-            + std::string(draft.name));
-    if (launch::isTorchtitanStack(plan) != isTorchtitan)
-        draft.note("The prediction has the habits of the plan's stack, " + plan.stack.name);
-    std::string text = target == LaunchTarget::Slurm ? launch::slurmScriptOf(draft) : launch::scriptOf(draft);
-    return LaunchFile { std::move(text), std::move(draft.notes) };
+    }
+    return LaunchFile { std::move(text), std::move(draft.notes), target == LaunchTarget::DeepSpeed };
 }
 
 } // namespace trainyard

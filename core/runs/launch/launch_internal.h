@@ -58,6 +58,12 @@ struct Draft {
     Nodes nodes;
     /// "$1" are the steps to run
     bool isStepsAsked = false;
+    /// who tells them, for a comment
+    std::string stepsFrom = "the first argument of this script";
+    /// a recipe brings the model: none of its habits has to be an argument
+    bool isModelOfRecipe = false;
+    /// the file, of a framework that is started by none of the scripts
+    std::string text;
 
     [[nodiscard]] int data() const { return evaluation.layout.data; }
     void refuse(std::string_view key, std::string what, std::string right = {});
@@ -83,8 +89,16 @@ void orderNodes(Draft &draft);
 void makeMegatron(Draft &draft);
 /// megatron_shape.cpp
 void addMegatronModel(Draft &draft);
+/// router.cpp: how tokens of mock data choose experts
+void addRouter(Draft &draft);
 /// torchtitan.cpp
 void makeTorchtitan(Draft &draft);
+/// bridge.cpp
+void makeBridge(Draft &draft);
+/// deepspeed.cpp
+void makeDeepSpeed(Draft &draft);
+/// sockets.cpp: NCCL's variables for the connections that the plan counts on
+void addSockets(Draft &draft);
 [[nodiscard]] bool isTorchtitanStack(const Plan &plan);
 
 /// One word of a POSIX shell, whatever is in it.
@@ -92,8 +106,29 @@ void makeTorchtitan(Draft &draft);
 /// Lines that each begin with "# ", without what a terminal would obey.
 [[nodiscard]] std::string comment(std::string_view text);
 
+/// Lower-case letters, digits and single '-', a letter first: a name that Kubernetes takes, of at most so many.
+[[nodiscard]] std::string labelOf(std::string_view name, std::size_t most);
+
+/// How torchrun on a node learns of the others: words of a shell.
+struct Rendezvous {
+    std::string nodeRank = "\"${NODE_RANK:-0}\"", address = "\"${MASTER_ADDR:-localhost}\"",
+                port = "\"${MASTER_PORT:-29500}\"";
+    /// "$1" or a variable; its default is 50
+    std::string steps = "1";
+};
 /// script.cpp
 [[nodiscard]] std::string scriptOf(const Draft &draft);
+/// The commands of a node without the head of the script: variables, what goes before, torchrun.
+[[nodiscard]] std::string commandsOf(const Draft &draft, const Rendezvous &rendezvous);
+/// kubernetes.cpp
+[[nodiscard]] std::string trainJobOf(Draft &draft);
+[[nodiscard]] std::string jobSetOf(Draft &draft);
+/// skypilot.cpp
+[[nodiscard]] std::string skyPilotTaskOf(Draft &draft);
+/// A text as a block of YAML ("|"), each line behind `indent`.
+[[nodiscard]] std::string yamlBlock(std::string_view text, const std::string &indent);
+/// Refuses nodes of several places, whose order the file cannot give.
+void refusePlaces(Draft &draft, const std::string &who);
 /// slurm.cpp
 [[nodiscard]] std::string slurmScriptOf(const Draft &draft);
 /// Title, prediction, notes and how to run it: the comment at the head of both.

@@ -374,6 +374,8 @@ void makeMegatron(Draft &draft)
     addMegatronRecompute(draft);
     addMegatronOffload(draft);
     addDispatch(draft);
+    if (draft.model.isMoe())
+        addRouter(draft);
     addOptimizer(draft);
     addSteps(draft);
     draft.add("--mock-data");

@@ -115,7 +115,7 @@ void addMegatronModel(Draft &draft)
             std::to_string(length) + " tokens, and the model has positions for "
                 + std::to_string(model.learnedPositions),
             "at most as many");
-    if (model.attentionWindow > 0)
+    if (model.attentionWindow > 0 && !draft.isModelOfRecipe)
         draft.refuse("workload.model",
             "some layers of it look back " + std::to_string(model.attentionWindow)
                 + " tokens, and a plan does not tell which, as Megatron-LM's --window-attn-skip-freq wants",

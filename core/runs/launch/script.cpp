@@ -97,8 +97,7 @@ std::string headOf(const Draft &draft)
     text += "Its log goes beside the plan: trainyard-cli telemetry verdict LOG --plan PLAN\n";
     text += std::string("For a trace of the profiler add: ") + draft.profiler + "\n";
     if (draft.isStepsAsked)
-        text +=
-            "The plan tells no training tokens: the first argument of this script is the number of steps, else 50\n";
+        text += "The plan tells no training tokens: " + draft.stepsFrom + " is the number of steps, else 50\n";
     text += nodeLines(draft);
     if (!draft.notes.empty())
         text += std::string("\nWhat ") + draft.name + " does otherwise than the plan, or wants from you:\n";
@@ -107,23 +106,27 @@ std::string headOf(const Draft &draft)
     return comment(text);
 }
 
+std::string commandsOf(const Draft &draft, const Rendezvous &rendezvous)
+{
+    std::string text = "set -euo pipefail\n";
+    if (draft.isStepsAsked)
+        text += "set -- \"${" + rendezvous.steps + ":-50}\"\n";
+    for (const auto &[name, value] : draft.environment)
+        text += "export " + name + "=" + shellWord(value) + "\n";
+    text += draft.before;
+    return text + "torchrun --nnodes " + std::to_string(draft.nodes.count) + " --nproc-per-node "
+        + std::to_string(draft.nodes.gpusPerNode) + " --node-rank " + rendezvous.nodeRank + " \\\n"
+        + "    --master-addr " + rendezvous.address + " --master-port " + rendezvous.port + " \\\n    " + draft.program
+        + argumentLines(draft);
+}
+
 std::string scriptOf(const Draft &draft)
 {
     std::string text = "#!/usr/bin/env bash\n" + headOf(draft);
     if (draft.nodes.count > 1)
         text += comment("Run it on each node with its own NODE_RANK, 0 to " + std::to_string(draft.nodes.count - 1)
             + ", and MASTER_ADDR, the address of node 0.");
-    text += "set -euo pipefail\n";
-    if (draft.isStepsAsked)
-        text += "set -- \"${1:-50}\"\n";
-    for (const auto &[name, value] : draft.environment)
-        text += "export " + name + "=" + shellWord(value) + "\n";
-    text += draft.before;
-    text += "torchrun --nnodes " + std::to_string(draft.nodes.count) + " --nproc-per-node "
-        + std::to_string(draft.nodes.gpusPerNode) + " --node-rank \"${NODE_RANK:-0}\" \\\n"
-        + "    --master-addr \"${MASTER_ADDR:-localhost}\" --master-port \"${MASTER_PORT:-29500}\" \\\n    "
-        + draft.program + argumentLines(draft);
-    return text;
+    return text + commandsOf(draft, {});
 }
 
 } // namespace trainyard::launch

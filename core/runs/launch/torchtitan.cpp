@@ -53,7 +53,8 @@ struct Recipe {
     std::string name, imports, body;
 };
 
-void addQuantisation(Draft &draft, Recipe &recipe, const TitanModel &model)
+/// `model`: null where torchtitan has none of that name, which is refused elsewhere.
+void addQuantisation(Draft &draft, Recipe &recipe, const TitanModel *model)
 {
     const Precision precision = draft.plan.workload.precision;
     const char *converter = precision == Precision::Fp8 ? "Float8LinearConverter"
@@ -67,6 +68,8 @@ void addQuantisation(Draft &draft, Recipe &recipe, const TitanModel &model)
     if (converter && draft.model.isMoe())
         return draft.refuse("workload.precision",
             std::string("how torchtitan quantises experts, ") + toString(precision) + " does not tell", "bf16");
+    if (!model)
+        return;
     std::string converters;
     if (converter) {
         recipe.name += precision == Precision::Fp8 ? "_float8" : precision == Precision::Mxfp8 ? "_mxfp8" : "_nvfp4";
@@ -77,10 +80,10 @@ void addQuantisation(Draft &draft, Recipe &recipe, const TitanModel &model)
                                                     : "")
             + "model_compile_enabled=True)]";
     }
-    if (converter || !model.isOfBase) {
-        recipe.imports += std::string("from torchtitan.models.") + model.module + " import model_registry\n";
+    if (converter || !model->isOfBase) {
+        recipe.imports += std::string("from torchtitan.models.") + model->module + " import model_registry\n";
         recipe.body +=
-            std::string("    config.model_spec = model_registry(\"") + model.flavor + "\"" + converters + ")\n";
+            std::string("    config.model_spec = model_registry(\"") + model->flavor + "\"" + converters + ")\n";
     }
 }
 
@@ -142,44 +145,58 @@ void addPipeline(Draft &draft, Recipe &recipe)
     if (p.pipeline < 2)
         return;
     draft.add("--parallelism.pipeline_parallel_schedule", known->name);
-    const int each = draft.evaluation.layout.classes.front().microBatches;
-    draft.add("--parallelism.num_pp_microbatches", each);
-    if (known->isLooped && each % p.pipeline != 0)
+    const int microBatches = draft.evaluation.layout.classes.front().microBatches;
+    draft.add("--parallelism.num_pp_microbatches", microBatches);
+    if (known->isLooped && microBatches % p.pipeline != 0)
         draft.refuse("workload.global_batch",
-            std::to_string(each) + " micro-batches of a replica go in rounds of the " + std::to_string(p.pipeline)
-                + " stages",
+            std::to_string(microBatches) + " micro-batches of a replica go in rounds of the "
+                + std::to_string(p.pipeline) + " stages",
             "a multiple of micro-batch × replicas × stages");
     bool isEven = true;
-    std::size_t parts = 0;
+    int parts = 0;
     for (const auto &stage : draft.evaluation.layout.chunks)
         for (const StageChunk &one : stage) {
             ++parts;
             isEven = isEven && one.layers == draft.evaluation.layout.chunks.front().front().layers;
         }
-    if (isEven && parts > 0) {
-        draft.add("--parallelism.pipeline_parallel_layers_per_stage",
-            static_cast<std::int64_t>(static_cast<std::size_t>(draft.model.layers) / parts));
-        draft.add("--parallelism.pipeline_parallel_first_stage_less_layers", std::int64_t(0));
-        draft.add("--parallelism.pipeline_parallel_last_stage_less_layers", std::int64_t(0));
+    if (parts < 1)
+        return draft.refuse("placement", "no stage has layers", "a plan that can be placed");
+    // It counts chunks as ⌈(layers + what the first and the last have less) / layers of a chunk⌉.
+    const int each = (draft.model.layers + parts - 1) / parts;
+    const int less = each * parts - draft.model.layers;
+    draft.add("--parallelism.pipeline_parallel_layers_per_stage", each);
+    draft.add("--parallelism.pipeline_parallel_first_stage_less_layers", less / 2);
+    draft.add("--parallelism.pipeline_parallel_last_stage_less_layers", less - less / 2);
+    if (isEven)
         return;
-    }
-    if (known->isLooped && p.virtualPipeline != 2)
-        draft.refuse("parallelism.virtual_pipeline",
-            "torchtitan counts chunks by their layers, and " + std::to_string(draft.model.layers)
-                + " do not divide evenly",
-            "2, or degrees whose product divides the layers");
     recipe.body += partsOf(draft);
 }
 
-void addTorchtitanSharding(Draft &draft)
+/// Stage 1 is what FSDP does where it gathers parameters once a step and reduces gradients once a step: it does so
+/// under a pipeline (PyTorch's schedules reduce behind the last backward), else with each micro-batch.
+void addShardedStates(Draft &draft, Recipe &recipe)
+{
+    const Parallelism &p = draft.plan.parallelism;
+    if (p.zeroStage == 1 && p.pipeline < 2 && draft.evaluation.layout.classes.front().microBatches > 1)
+        return draft.refuse("parallelism.zero_stage",
+            "without a pipeline torchtitan reduces gradients with each micro-batch, which is stage 2", "0, 2 or 3");
+    if (p.zeroStage == 1) {
+        recipe.name += "_zero1";
+        draft.note("torchtitan has no ZeRO stage 1 by name: FSDP shards the parameters, too, keeps them gathered until "
+                   "the step ends and reduces gradients once a step, which sends as much");
+    } else if (p.zeroStage > 1 && p.pipeline > 1) {
+        draft.note("Under a pipeline PyTorch keeps gradients whole until the last micro-batch, whatever "
+                   "parallelism.zero_stage is");
+    }
+}
+
+void addTorchtitanSharding(Draft &draft, Recipe &recipe)
 {
     const Parallelism &p = draft.plan.parallelism;
     const int data = draft.data();
-    if (p.zeroStage == 1)
-        return draft.refuse(
-            "parallelism.zero_stage", "torchtitan shards parameters or gradients too, or nothing", "0, 2 or 3");
+    addShardedStates(draft, recipe);
     if (p.zeroStage == 0 && p.context > 1)
-        draft.refuse("parallelism.zero_stage", "torchtitan shards over the ranks of a context group", "2 or 3");
+        draft.refuse("parallelism.zero_stage", "torchtitan shards over the ranks of a context group", "1, 2 or 3");
     const bool isSharded = p.zeroStage > 0;
     draft.add("--parallelism.data_parallel_replicate_degree", isSharded ? 1 : data);
     draft.add("--parallelism.data_parallel_shard_degree", isSharded ? (data > 1 ? data : -1) : 1);
@@ -230,6 +247,23 @@ void addBatch(Draft &draft)
     draft.addShell("--training.steps", "\"$1\"");
 }
 
+/// Its model of that name; null where it has none, which is refused.
+const TitanModel *modelOf(Draft &draft)
+{
+    const auto known = std::ranges::find_if(
+        kModels, [&](const TitanModel &one) { return !draft.plan.workload.inlineModel && draft.model.id == one.id; });
+    if (known != kModels.end())
+        return &*known;
+    std::string ids;
+    for (const TitanModel &one : kModels)
+        ids += (ids.empty() ? "" : ", ") + std::string(one.id);
+    draft.refuse("workload.model",
+        "torchtitan trains models that its own code builds, and none is "
+            + (draft.model.id.empty() ? std::string("this one") : draft.model.id),
+        "one of " + ids);
+    return nullptr;
+}
+
 std::string identifier(std::string_view id)
 {
     std::string name(id);
@@ -256,14 +290,11 @@ void makeTorchtitan(Draft &draft)
     if (plan.workload.optimizer != Optimizer::Adam)
         draft.refuse("workload.optimizer",
             std::string("torchtitan's recipes train with adam, not ") + toString(plan.workload.optimizer), "adam");
-    const auto known = std::ranges::find_if(
-        kModels, [&](const TitanModel &one) { return !plan.workload.inlineModel && draft.model.id == one.id; });
-    if (known == kModels.end())
-        return draft.refuse("workload.model", "torchtitan has no such model",
-            "one of its own: Llama 3, Qwen 3, DeepSeek V3 or gpt-oss of the catalogue");
-    Recipe recipe { identifier(known->id),
-        "from torchtitan.config import CompileConfig\nfrom torchtitan.models." + std::string(known->module)
-            + ".config_registry import " + known->base + "\n",
+    const TitanModel *known = modelOf(draft);
+    Recipe recipe { known ? identifier(known->id) : std::string(),
+        known ? "from torchtitan.config import CompileConfig\nfrom torchtitan.models." + std::string(known->module)
+                + ".config_registry import " + known->base + "\n"
+              : std::string(),
         "" };
     draft.add("--parallelism.tensor_parallel_degree", p.tensor);
     if (p.tensor > 1 && !p.usesSequenceParallel())
@@ -271,12 +302,14 @@ void makeTorchtitan(Draft &draft)
     draft.add("--parallelism.pipeline_parallel_degree", p.pipeline);
     draft.add("--parallelism.context_parallel_degree", p.context);
     draft.add("--parallelism.expert_parallel_degree", p.expert);
-    addTorchtitanSharding(draft);
     addBatch(draft);
-    addQuantisation(draft, recipe, *known);
+    addQuantisation(draft, recipe, known);
     addTorchtitanRecompute(draft, recipe);
+    addTorchtitanSharding(draft, recipe);
     addPipeline(draft, recipe);
     addTorchtitanOffload(draft);
+    if (!known)
+        return;
     if (p.pipeline > 1 || p.expert > 1)
         draft.add("--training.disable_cuda_graphs");
     draft.add("--metrics.log_freq", 1);

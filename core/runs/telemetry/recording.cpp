@@ -155,6 +155,8 @@ private:
         for (RecordedStream &stream : rank.streams) {
             for (std::uint32_t &name : stream.spans.name)
                 name = names[name];
+            for (std::uint32_t &shape : stream.spans.shape)
+                shape = shape == kNoIndex ? kNoIndex : names[shape];
             for (Moment &start : stream.spans.start)
                 start += shift;
             for (Moment &start : stream.spans.launchedAt)

@@ -75,6 +75,8 @@ struct RecordedSpans {
     std::vector<std::uint32_t> launch;
     /// start of that call on the host, kNoMoment: not told; may be empty
     std::vector<Moment> launchedAt;
+    /// Recording::names: of a kernel its grid and block, "[32, 2, 1] × [256, 1, 1]"; kNoIndex: not told; may be empty
+    std::vector<std::uint32_t> shape;
     [[nodiscard]] std::size_t size() const { return start.size(); }
     bool operator==(const RecordedSpans &) const = default;
 };

@@ -50,6 +50,31 @@ private slots:
         QVERIFY(file.readAll().startsWith("#!/usr/bin/env bash\n"));
     }
 
+    void everyTargetWritesItsFile_data()
+    {
+        QTest::addColumn<QString>("sample");
+        QTest::addColumn<QByteArray>("part");
+        const QString regions = QStringLiteral("llama-3-70b-three-regions"),
+                      gpt = QStringLiteral("gpt3-175b-1024-a100");
+        QTest::newRow("deepspeed") << regions << QByteArray("\n  \"zero_optimization\": {\n    \"stage\": 1,");
+        QTest::newRow("megatron-bridge") << regions << QByteArray("--recipe llama3_70b_pretrain_config ");
+        QTest::newRow("trainjob") << gpt << QByteArray("\nkind: TrainJob\n");
+        QTest::newRow("jobset") << regions << QByteArray("\nkind: JobSet\n");
+        QTest::newRow("skypilot") << gpt << QByteArray("\n  accelerators: A100-80GB:8\n");
+        QTest::newRow("torchtitan") << QStringLiteral("llama-3.1-405b-16384-h100") << QByteArray(" Interleaved1F1B ");
+    }
+    void everyTargetWritesItsFile()
+    {
+        QFETCH(QString, sample);
+        QFETCH(QByteArray, part);
+        const Answer answer =
+            run(words("export --to") << QString::fromUtf8(QTest::currentDataTag()) << sampleFile(sample.toUtf8()));
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        QVERIFY2(QByteArray::fromStdString(answer.out).replace(" \\\n    ", " ").contains(part), answer.out.c_str());
+        // JSON has no comments: its notes are told wherever it goes
+        QCOMPARE(answer.err.startsWith(u"note: "), QTest::currentDataTag() == QByteArray("deepspeed"));
+    }
+
     void theScriptIsImportedAsThePlanOfTheSample()
     {
         const QString script = m_folder.filePath(QStringLiteral("gpt.sh"));

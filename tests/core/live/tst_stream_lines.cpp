@@ -178,6 +178,7 @@ Recording streamable(Recording r)
             rank.streams[s].label = "stream" + std::to_string(s);
             RecordedSpans &spans = rank.streams[s].spans;
             spans.launch.clear();
+            spans.shape.clear(); // which lines do not tell
             if (spans.launchedAt.empty())
                 spans.launchedAt.assign(spans.size(), kNoMoment);
         }

@@ -7,7 +7,9 @@
 #include "core/facts/catalogue/catalogue.h"
 #include "models/live_words.h"
 #include "views/live/alarm_list.h"
+#include "views/live/alarm_rules_view.h"
 #include "views/live/live_page.h"
+#include "views/live/live_row.h"
 #include "views/live/live_strip.h"
 #include "views/live/source_chip.h"
 #include "views/live/source_table.h"
@@ -22,8 +24,11 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDebug>
+#include <QFile>
 #include <QPainter>
 #include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -37,6 +42,19 @@ namespace {
 constexpr int kLong = 30000; // ms, for a machine that is busy
 constexpr State kStates[] = { State::Connecting, State::Live, State::Stale, State::BackingOff, State::Paused,
     State::Ended, State::Refused };
+
+QByteArray rulesFile(const QByteArray &rules)
+{
+    return "{\"format\": \"trainyard.alarms\", \"version\": 1, \"rules\": " + rules + "}";
+}
+
+/// A command that makes a file, a webhook beyond this machine, and one of this machine.
+QByteArray notifyingFile(const QString &made)
+{
+    return "{\"format\": \"trainyard.alarms\", \"version\": 1, \"notify\": [{\"command\": [\"/bin/touch\", \""
+        + made.toUtf8()
+        + "\"]}, {\"webhook\": \"http://192.0.2.7/alarm\"}, {\"webhook\": \"http://127.0.0.1:9/alarm\"}]}";
+}
 
 struct Parts {
     std::shared_ptr<SetSession> session = std::make_shared<SetSession>();
@@ -54,6 +72,18 @@ struct Parts {
     void connectTo(const char *address = "tcp://127.0.0.1:7070")
     {
         QVERIFY(live.connectTo(QString::fromLatin1(address)).has_value());
+    }
+    /// Half as long again from the thirtieth on: an alarm, which the desk has numbered.
+    void showSlowSteps()
+    {
+        connectTo();
+        session->tell([](SetSession &all) {
+            all.run.steps = 60;
+            all.run.slower = 1.5;
+            all.run.slowerFrom = 30;
+            all.sources.front().second.state = State::Live;
+        });
+        QTRY_VERIFY_WITH_TIMEOUT(!live.alarms().empty() && live.alarmState(0), kLong);
     }
     void set(State state, const std::string &reason = {})
     {
@@ -249,6 +279,94 @@ private slots:
         QVERIFY(QApplication::clipboard()->text().contains("timed out"));
         QTest::mouseClick(sources->removeButton, Qt::LeftButton);
         QCOMPARE(p.live.sources().size(), std::size_t(1));
+    }
+
+    /// Steps that take half as long again: A acknowledges, M mutes and unmutes, and so do the buttons.
+    void alarmsAreAnsweredByKeysAndButtons()
+    {
+        Parts p;
+        p.showSlowSteps();
+        LiveRow *row = p.page.alarms->rows().front();
+        const AlarmList::Answers answers = p.page.alarms->answersOf(0);
+        QTRY_VERIFY_WITH_TIMEOUT(answers.acknowledge->isVisible(), kLong);
+        row->setFocus();
+        QTest::keyClick(row, Qt::Key_A);
+        const QString own = QString::fromStdString(desk::userName());
+        QTRY_VERIFY2_WITH_TIMEOUT(row->note().contains("acknowledged by " + own), qPrintable(row->note()), kLong);
+        QVERIFY(!answers.acknowledge->isVisible() && answers.mute->isVisible());
+        QTest::mouseClick(answers.mute, Qt::LeftButton);
+        QTRY_VERIFY2_WITH_TIMEOUT(row->note().contains("muted until"), qPrintable(row->note()), kLong);
+        QCOMPARE(answers.mute->text(), QStringLiteral("Unmute"));
+        QTest::keyClick(row, Qt::Key_M);
+        QTRY_VERIFY2_WITH_TIMEOUT(!row->note().contains("muted until"), qPrintable(row->note()), kLong);
+        QVERIFY(p.page.alarms->toTsv().contains("acknowledged by " + own));
+    }
+
+    void rulesOfAFileAreShownAndHeld()
+    {
+        Parts p;
+        QVERIFY(p.page.rules->toTsv().contains("Clock\t0.9 share\tat once"));
+        QVERIFY(p.page.rules->origin().startsWith("The usual rules"));
+        QTemporaryDir folder;
+        const QString file = folder.filePath("rules.json");
+        const auto read = [&](const QByteArray &rules) {
+            QFile made(file);
+            if (!made.open(QIODevice::WriteOnly))
+                qFatal("no room");
+            made.write(rulesFile(rules));
+            made.close();
+            return p.live.readAlarmRules(file);
+        };
+        QVERIFY(read(R"({"clock": {"threshold": 0.8, "hold_s": 60}, "step-time": {"on": false}})").has_value());
+        QVERIFY2(p.page.rules->toTsv().contains("Clock\t0.8 share\t60 s"), qPrintable(p.page.rules->toTsv()));
+        QVERIFY(p.page.rules->toTsv().contains("Step time\toff\toff") && p.page.rules->origin().contains(file));
+        const auto wrong = read(R"({"clock": {"threshold": 8}})");
+        QVERIFY(
+            !wrong && QString::fromStdString(wrong.error()[0].where).endsWith("rules.json: /rules/clock/threshold"));
+        QVERIFY(p.page.rules->toTsv().contains("Clock\t0.8 share\t60 s")); // as before
+        p.connectTo();
+        p.session->tell([](SetSession &all) {
+            all.run.steps = 60;
+            all.run.slower = 1.5;
+            all.run.slowerFrom = 30;
+            all.sources.front().second.state = State::Live;
+        });
+        QTRY_VERIFY_WITH_TIMEOUT(p.live.steps().size() > 50, kLong);
+        QVERIFY2(p.live.alarms().empty(), p.live.alarms().empty() ? "" : p.live.alarms()[0].sentence.c_str());
+        QTest::mouseClick(p.page.rules->read, Qt::LeftButton); // asks whoever shows the page
+    }
+
+    /// A file that the window reads may be anybody's.
+    void aCommandOfAFileThatIsReadHereIsNotRun()
+    {
+        Parts p;
+        QTemporaryDir folder;
+        QFile file(folder.filePath("rules.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(notifyingFile(folder.filePath("never")));
+        file.close();
+        const auto leftOut = p.live.readAlarmRules(file.fileName());
+        QVERIFY(leftOut.has_value());
+        QCOMPARE(*leftOut, (QStringList { "/bin/touch", "http://192.0.2.7" }));
+        QCOMPARE(p.live.alarmOptions().setup.targets.size(), std::size_t(1));
+        p.showSlowSteps();
+        QVERIFY(!QFile::exists(folder.filePath("never")));
+    }
+
+    void whatHappenedIsSavedBesideARecording()
+    {
+        Parts p;
+        p.showSlowSteps();
+        p.live.acknowledge(p.live.alarmState(0)->number, "fan ordered");
+        QTRY_VERIFY_WITH_TIMEOUT(p.live.alarmState(0)->acknowledged != 0, kLong);
+        QTemporaryDir folder;
+        QSignalSpy saved(&p.live, &LiveDocument::saved);
+        p.live.save(folder.filePath("run.trainyard-recording"));
+        QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kLong);
+        QFile log(folder.filePath("run.alarms.jsonl"));
+        QVERIFY(log.open(QIODevice::ReadOnly));
+        const QByteArray text = log.readAll();
+        QVERIFY2(text.contains("\"act\":\"raised\"") && text.contains("fan ordered"), text.constData());
     }
 };
 

@@ -87,6 +87,8 @@ private:
             length(where + "/launch", spans.launch.size(), size);
         if (!spans.launchedAt.empty())
             length(where + "/launched_before_ns", spans.launchedAt.size(), size);
+        if (!spans.shape.empty())
+            length(where + "/shape", spans.shape.size(), size);
         for (std::size_t i = 0; i < size && !m_hasFault; ++i) {
             momentAt(where, "/start_ns", i, spans.start[i]);
             if (i > 0 && spans.start[i] < spans.start[i - 1])
@@ -97,6 +99,8 @@ private:
                 fail(at(where, "/work", i), "is " + std::to_string(int(spans.work[i])), "a whole number from 0 to 7");
             if (!spans.launchedAt.empty() && spans.launchedAt[i] != kNoMoment)
                 momentAt(where, "/launched_before_ns", i, spans.launchedAt[i]);
+            if (!spans.shape.empty() && spans.shape[i] != kNoIndex)
+                within(where, "/shape", i, spans.shape[i], m_recording.names.size(), "names");
         }
     }
 

@@ -101,6 +101,8 @@ void RecordingReader::complete(RecordedSpans &spans)
             spans.launch.clear();
         if (spans.launchedAt.size() != size)
             spans.launchedAt.clear();
+        if (spans.shape.size() != size)
+            spans.shape.clear();
     }
     if (spans.launchedAt.size() != spans.size())
         return; // the check of the whole tells

@@ -52,6 +52,7 @@ std::int64_t dropBefore(RankRecording &rank, Moment first)
         dropFront(spans.work, count);
         dropFront(spans.launch, count);
         dropFront(spans.launchedAt, count);
+        dropFront(spans.shape, count);
     }
     dropped += static_cast<std::int64_t>(
         std::erase_if(rank.collectives, [&](const RecordedCollective &one) { return one.start < first; }));
@@ -77,8 +78,12 @@ void dropNames(Recording &recording)
         name = place[name];
     };
     for (RankRecording &rank : recording.ranks) {
-        for (RecordedStream &stream : rank.streams)
+        for (RecordedStream &stream : rank.streams) {
             std::ranges::for_each(stream.spans.name, keep);
+            for (std::uint32_t &shape : stream.spans.shape)
+                if (shape != kNoIndex)
+                    keep(shape);
+        }
         for (RecordedCollective &one : rank.collectives)
             keep(one.operation);
     }

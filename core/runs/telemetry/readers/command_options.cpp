@@ -84,9 +84,9 @@ private:
     static bool isOverride(std::string_view word)
     {
         const std::string_view name = word.substr(0, word.find('='));
-        return name.size() < word.size() && name.find('.') != name.npos && std::ranges::all_of(name, [](char c) {
-            return isLetter(c) || isDigit(c) || c == '_' || c == '.' || c == '+';
-        });
+        return name.size() < word.size() && (name.find('.') != name.npos || name == "mixed_precision")
+            && std::ranges::all_of(
+                name, [](char c) { return isLetter(c) || isDigit(c) || c == '_' || c == '.' || c == '+'; });
     }
     static bool isValue(std::string_view word)
     {
@@ -152,8 +152,8 @@ private:
         const std::size_t equals = word.find('=');
         if (equals == word.npos)
             return;
-        for (const std::string_view section :
-            { "model.", "trainer.", "exp_manager.", "training.", "train.", "dataset.", "mixed_precision." })
+        for (const std::string_view section : { "model.", "trainer.", "exp_manager.", "training.", "train.", "dataset.",
+                 "mixed_precision", "ddp.", "optimizer.", "comm_overlap." })
             if (word.starts_with(section))
                 m_made.set(std::string(word.substr(0, equals)), argumentValue(word.substr(equals + 1)));
     }

@@ -24,7 +24,7 @@ struct KnownMetric {
     double factor;
 };
 
-constexpr std::array<KnownMetric, 36> kKnown { {
+constexpr std::array kKnown = std::to_array<KnownMetric>({
     { "DCGM_FI_DEV_GPU_UTIL", samples::kGpuUtilization, "1", 0.01 },
     { "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", samples::kTensorActive, "1", 1 },
     { "DCGM_FI_PROF_SM_ACTIVE", samples::kSmActive, "1", 1 },
@@ -59,10 +59,50 @@ constexpr std::array<KnownMetric, 36> kKnown { {
     { "gpu_energy_consumed", nullptr, "J", 1e-6 },
     { "gpu_junction_temperature", samples::kTemperature, "°C", 1 },
     { "gpu_memory_temperature", nullptr, "°C", 1 },
-    { "gpu_clock", nullptr, "Hz", 1e6 },
+    { "gpu_edge_temperature", samples::kTemperature, "°C", 1 },
+    { "gpu_power_usage", nullptr, "W", 1 },
+    { "gpu_clock", nullptr, "Hz", 1e6 }, // of the system: samples::kSmClock
+    { "gpu_health", nullptr, "1", 1 },
+    { "gpu_afid_errors", nullptr, "", 1 },
+    { "gpu_ecc_correct_total", nullptr, "", 1 },
+    { "gpu_ecc_uncorrect_total", nullptr, "", 1 },
+    { "gpu_ecc_uncorrect_xgmi_wafl", nullptr, "", 1 },
+    { "gpu_violation_processor_hot_residency_percentage", nullptr, "1", 0.01 },
+    { "gpu_violation_socket_thermal_residency_percentage", nullptr, "1", 0.01 },
+    { "gpu_violation_vr_thermal_residency_percentage", nullptr, "1", 0.01 },
+    { "gpu_violation_hbm_thermal_residency_percentage", nullptr, "1", 0.01 },
+    { "gpu_violation_gfx_clock_below_host_limit_thermal_percentage", nullptr, "1", 0.01 },
+    { "pcie_replay_count", nullptr, "", 1 },
+    // AMD's SMI exporter: with units in its names, and before (those of ROCm SMI)
+    { "amd_gpu_use_percent", samples::kGpuUtilization, "1", 0.01 },
+    { "amd_gpu_SCLK_MHz", samples::kSmClock, "Hz", 1e6 },
+    { "amd_gpu_SCLK", samples::kSmClock, "Hz", 1 },
+    { "amd_gpu_power_Watts", samples::kPower, "W", 1 },
+    { "amd_gpu_power_avg", samples::kPower, "W", 1e-6 },
+    { "amd_gpu_current_temperature_Celcius", samples::kTemperature, "°C", 1 },
+    { "amd_gpu_current_temperature", samples::kTemperature, "°C", 1e-3 },
+    // Health, as DCGM tells it
+    { "DCGM_FI_DEV_XID_ERRORS", nullptr, "", 1 },
+    { "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", nullptr, "", 1 },
+    { "DCGM_FI_DEV_CLOCKS_EVENT_REASONS", nullptr, "", 1 },
+    { "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", nullptr, "", 1 },
+    { "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", nullptr, "", 1 },
+    { "DCGM_FI_DEV_ECC_DBE_AGG_TOTAL", nullptr, "", 1 },
+    { "DCGM_FI_DEV_ROW_REMAP_FAILURE", nullptr, "", 1 },
+    { "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVLINK_COUNT_RX_ERRORS", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVLINK_COUNT_RX_REMOTE_ERRORS", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVLINK_COUNT_RX_MALFORMED_PACKET_ERRORS", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVLINK_COUNT_LOCAL_LINK_INTEGRITY_ERRORS", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS", nullptr, "", 1 },
+    { "DCGM_FI_DEV_NVSWITCH_FATAL_ERRORS", nullptr, "", 1 },
     { "nccl_bus_bandwidth_gbs", nullptr, "B/s", 1e9 },
     { "nccl_p2p_bus_bandwidth_gbs", nullptr, "B/s", 1e9 },
-} };
+});
 
 /// Counters of bytes → what their rate is.
 constexpr std::array<std::pair<std::string_view, const char *>, 4> kNetworkCounters { {
@@ -112,17 +152,49 @@ std::string keyOf(std::string_view metric, const MetricLabels &labels)
     return key;
 }
 
+/// AMD's device metrics exporter may be told to put "amd_" before its names.
+std::string_view withoutMaker(std::string_view name)
+{
+    return name.starts_with("amd_gpu_") || name.starts_with("amd_pcie_") ? name.substr(4) : name;
+}
+
+/// Clocks of compute units, among those of memory, video and links.
+bool isSystemClock(std::string_view metric, const MetricLabels &labels)
+{
+    const std::string_view type = labelOf(labels, "clock_type");
+    return withoutMaker(metric) == "gpu_clock" && (type == "system" || type == "GPU_CLOCK_TYPE_SYSTEM");
+}
+
+/// Labels that say which GPU a value is of, under the usual names. A code of the value itself tells no series apart:
+/// the XID of a GPU is one series whatever it is. AMD's SMI exporter labels amd_gpu_SCLK by gpu_SCLK.
+MetricLabels plainLabels(std::string_view metric, const MetricLabels &labels)
+{
+    MetricLabels plain;
+    for (const auto &[name, value] : labels) {
+        const bool isIndex = metric.starts_with("amd_gpu_") && name.starts_with("gpu_") && name != "gpu_id"
+            && metric.substr(4).starts_with(name) && integerIn(value);
+        const bool isOfValue = name == "err_code" || name == "err_msg";
+        const bool isOfClock = name == "clock_type" && isSystemClock(metric, labels);
+        if (!isOfValue && !isOfClock)
+            plain.emplace_back(isIndex ? "gpu_id" : name, value);
+    }
+    return plain;
+}
+
 } // namespace
 
 ExporterMetric exporterMetricNamed(std::string_view exported)
 {
     const std::string_view name = dcgmFieldNamed(exported);
     const bool isDcgm = name.starts_with("DCGM_") || name.starts_with("dcgm_");
-    const auto known = std::ranges::find(kKnown, name, &KnownMetric::exported);
+    auto known = std::ranges::find(kKnown, name, &KnownMetric::exported);
+    if (known == kKnown.end())
+        known = std::ranges::find(kKnown, withoutMaker(name), &KnownMetric::exported);
     if (known == kKnown.end())
         return { std::string(kPrefix).append(name.empty() ? "query" : name), std::string(unitBySuffix(name)), 1,
             isDcgm };
-    return { known->name ? known->name : std::string(kPrefix).append(name), known->unit, known->factor, isDcgm };
+    return { known->name ? known->name : std::string(kPrefix).append(known->exported), known->unit, known->factor,
+        isDcgm };
 }
 
 std::vector<std::string_view> exportedMetrics()
@@ -130,6 +202,14 @@ std::vector<std::string_view> exportedMetrics()
     std::vector<std::string_view> names;
     for (const KnownMetric &known : kKnown)
         names.push_back(known.exported);
+    static const std::vector<std::string> kUnderMakersName = [] {
+        std::vector<std::string> all;
+        for (const KnownMetric &known : kKnown)
+            if (known.exported.starts_with("gpu_") || known.exported.starts_with("pcie_"))
+                all.push_back(std::string("amd_").append(known.exported));
+        return all;
+    }();
+    names.insert(names.end(), kUnderMakersName.begin(), kUnderMakersName.end());
     for (const auto &[name, rate] : kNetworkCounters)
         names.push_back(name.substr(kPrefix.size()));
     return names;
@@ -174,12 +254,15 @@ std::string placeOf(const MetricLabels &labels)
     return rest.empty() ? place : place + "{" + rest + "}";
 }
 
-const MetricSeries::Known &MetricSeries::of(std::string_view metric, const MetricLabels &labels)
+const MetricSeries::Known &MetricSeries::of(std::string_view metric, const MetricLabels &told)
 {
+    const MetricLabels labels = plainLabels(metric, told);
     const std::string key = keyOf(metric, labels);
     if (const auto known = m_known.find(key); known != m_known.end())
         return known->second;
-    const ExporterMetric name = exporterMetricNamed(metric);
+    ExporterMetric name = exporterMetricNamed(metric);
+    if (isSystemClock(metric, told))
+        name.name = samples::kSmClock;
     SampleSeries series {
         .name = m_texts(name.name), .unit = m_texts(name.unit), .where = m_texts(heldText(placeOf(labels)))
     };

@@ -10,6 +10,7 @@ namespace {
 // Of events, ns: two of them are never further apart than a recording can tell.
 constexpr std::int64_t kLongest = 100'000'000'000'000'000; // three years
 constexpr std::int64_t kFurthest = 2'250'000'000'000'000'000; // as Unix time the year 2041
+constexpr std::size_t kLongestShape = 120; // bytes: three numbers, twice
 constexpr std::int64_t kEarliest = -50'000'000'000'000'000; // a year and a half before what times count from
 
 enum class Category : std::uint8_t {
@@ -49,6 +50,16 @@ Category categoryOf(JsonValue value)
     if (cat == "Trace" || cat == "overhead")
         return Profiler;
     return cat.empty() ? None : Other;
+}
+
+/// As "[32, 2, 1]", however its trace is laid out.
+void appendList(std::string &text, JsonValue list)
+{
+    for (const char c : list)
+        if (c > ' ') {
+            text += c;
+            text += c == ',' ? " " : "";
+        }
 }
 
 std::int64_t numberOr(JsonValue value, std::int64_t otherwise)
@@ -168,6 +179,7 @@ void TraceCollector::kernel(const TraceEvent &event, RecordedWork work, bool isK
     Stream &stream = streamOf(Place::Gpu, device, numberOr(event.stream, numberOr(event.thread, -1)));
     const std::int64_t correlation = numberOr(event.correlation, -1);
     add(stream, name, work, correlation);
+    addShape(stream, event);
     if (work != RecordedWork::Communication)
         return;
     Pending pending { readCollective(event), correlation, static_cast<std::uint32_t>(m_lastStream),
@@ -300,6 +312,28 @@ void TraceCollector::add(Stream &stream, std::uint32_t name, RecordedWork work, 
         stream.correlation.push_back(correlation);
     if (!stream.collective.empty())
         stream.collective.push_back(kNoIndex);
+    if (!spans.shape.empty())
+        spans.shape.push_back(kNoIndex);
+}
+
+/// Of the span that was added last. Streams without any have no column of them.
+void TraceCollector::addShape(Stream &stream, const TraceEvent &event)
+{
+    std::vector<std::uint32_t> &shapes = stream.made.spans.shape;
+    if (event.grid.empty() && event.block.empty() && shapes.empty())
+        return;
+    shapes.resize(stream.made.spans.size(), kNoIndex);
+    if (event.grid.empty() || event.block.empty() || event.grid.size() + event.block.size() > kLongestShape)
+        return;
+    m_shape.clear();
+    appendList(m_shape, event.grid);
+    m_shape += " × ";
+    appendList(m_shape, event.block);
+    auto known = m_shapeByText.find(m_shape);
+    if (known == m_shapeByText.end())
+        known = m_shapeByText.emplace(m_shape, m_names(plainText(m_shape))).first;
+    m_workByName.resize(m_recording.names.size(), 0);
+    shapes.back() = known->second;
 }
 
 std::uint32_t TraceCollector::groupOf(const TraceEvent &event)

@@ -96,6 +96,7 @@ private:
     Stream &streamOf(Place place, std::int64_t device, std::int64_t stream);
     Stream &threadStreamOf(const TraceEvent &event);
     void add(Stream &stream, std::uint32_t name, RecordedWork work, std::int64_t correlation);
+    void addShape(Stream &stream, const TraceEvent &event);
     std::uint32_t groupOf(const TraceEvent &event);
 
     // of finish(), kineto_finish.cpp
@@ -117,6 +118,8 @@ private:
         std::size_t operator()(std::string_view text) const { return std::hash<std::string_view> {}(text); }
     };
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> m_nameByText; // as it stands in the trace
+    std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> m_shapeByText; // grid and block alike
+    std::string m_shape; // as it is looked up
     std::vector<std::uint8_t> m_workByName; // 0: not looked up, else 1 + RecordedWork
     TraceHeader m_header;
     std::vector<Stream> m_streams;

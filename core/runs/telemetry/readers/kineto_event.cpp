@@ -45,7 +45,9 @@ JsonValue *argumentOf(TraceEvent &event, const char *key, std::size_t length)
     case 'c':
         return isKey(key, length, "correlation") ? &event.correlation : nullptr;
     case 'b':
-        return isKey(key, length, "bytes") ? &event.bytes : nullptr;
+        return isKey(key, length, "bytes") ? &event.bytes : isKey(key, length, "block") ? &event.block : nullptr;
+    case 'g':
+        return isKey(key, length, "grid") ? &event.grid : nullptr;
     case 'n':
         return isKey(key, length, "name") ? &event.label : nullptr;
     case 'l':

@@ -36,6 +36,7 @@ struct TraceEvent {
     JsonValue stream, device, correlation, bytes, collective, dtype, inElements, outElements, groupSize, sequence;
     JsonValue groupName, groupDescription, groupRanks, rankStart, rankStride, inputDims, inputType, label;
     JsonValue taskType; // of Ascend's hardware
+    JsonValue grid, block; // of a kernel, lists of three
 };
 
 /// Reads the object at `mark` and goes past it.

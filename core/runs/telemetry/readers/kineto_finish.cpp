@@ -81,6 +81,7 @@ void TraceCollector::sortStream(std::uint32_t index)
     arrange(spans.duration, order);
     arrange(spans.name, order);
     arrange(spans.work, order);
+    arrange(spans.shape, order);
     arrange(stream.correlation, order);
     if (!stream.collective.empty())
         stream.collective.resize(std::max(stream.collective.size(), spans.size()), kNoIndex);

@@ -72,6 +72,7 @@ std::int64_t dropTimeless(RankRecording &rank)
         keep(spans.work, kept);
         keep(spans.launch, kept);
         keep(spans.launchedAt, kept);
+        keep(spans.shape, kept);
         keep(spans.start, kept);
         for (RecordedCollective &one : rank.collectives)
             if (one.stream == number && one.span < place.size())

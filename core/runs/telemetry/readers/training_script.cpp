@@ -2,6 +2,7 @@
 #include "core/runs/telemetry/readers/training_script.h"
 
 #include "core/runs/telemetry/readers/command_options.h"
+#include "core/runs/telemetry/readers/job_yaml.h"
 #include "core/runs/telemetry/readers/mlperf_settings.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
 #include "core/runs/telemetry/readers/series_book.h"
@@ -168,6 +169,8 @@ int looksLikeTrainingScript(std::string_view fileName, std::string_view head)
         return 0;
     const auto hits =
         std::ranges::count_if(kOptions, [&](std::string_view option) { return head.find(option) != head.npos; });
+    if (hits > 0 && scriptOfJob(head))
+        return 97; // above YAML that has Megatron's names as keys
     const bool hasSettings = looksLikeMlperfSettings(head);
     if (isScript(fileName, head))
         return hits > 0 || hasSettings ? 92 : 0;
@@ -181,9 +184,11 @@ Expected<Recording> readTrainingScript(const SourceText &source, const SourceOpt
             "It looks like a script that starts a training, but is longer than 4 MiB", "" });
     Recording recording = recordingOf(source, SourceKind::MegatronArguments);
     RecordedSource &made = recording.sources.front();
-    const ShellScript script(source.text);
+    const std::optional<std::string> ofJob = scriptOfJob(source.text);
+    const SourceText own { source.file, ofJob ? std::string_view(*ofJob) : std::string_view(source.text) };
+    const ShellScript script(own.text);
     CommandOptions all = startedBy(script, made);
-    addConditions(source, script, all, made);
+    addConditions(own, script, all, made);
     if (all.trainings == 0)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             "It is a script that names options of a training, but no command of it can be understood", "" });

@@ -130,6 +130,101 @@ private slots:
         QVERIFY2(session.after(200).empty(), textOf(session.after(200)).constData());
     }
 
+    /// The exporter of some clusters tells an XID only of a GPU that has had one: a series that begins later.
+    void anXidThatBeginsAsASeriesIsTold()
+    {
+        Watchman watchman;
+        for (int scrapes = 1; scrapes <= 8; ++scrapes) {
+            Recording recording;
+            recording.zero = kZero;
+            for (int gpu = 0; gpu < kGpus; ++gpu)
+                recording.series.push_back(seriesOf("temperature", gpu, 0, scrapes, [](int, int) { return 60.0; }));
+            if (scrapes > 5)
+                recording.series.push_back(
+                    seriesOf("prometheus.DCGM_FI_DEV_XID_ERRORS", kSick, 5, scrapes, [](int, int) { return 79.0; }));
+            watchman.look(*overlayRun(nullptr, makeRun(std::move(recording)), {}), {}, 0);
+            QCOMPARE(watchman.alarms().size(), std::size_t(scrapes > 5 ? 1 : 0));
+        }
+        QCOMPARE(watchman.alarms()[0].since, kZero + 5 * kScrape);
+    }
+
+    /// One that stands since before anybody looked is known to whoever looks.
+    void anXidOfLongAgoIsNotTold()
+    {
+        Session session({ { "temperature", [](int, int) { return 60.0; } },
+            { "prometheus.DCGM_FI_DEV_XID_ERRORS", [](int gpu, int) { return gpu == kSick ? 13.0 : 0.0; } } });
+        QVERIFY2(session.after(20).empty(), textOf(session.after(20)).constData());
+    }
+
+    /// Several scrapes between two looks: an XID that came in the first of them, and another behind it.
+    void eachXidIsAnAlarmAndNoneIsMissedBetweenLooks()
+    {
+        Watchman watchman;
+        const auto lookAt = [&](int scrapes) {
+            Recording recording;
+            recording.zero = kZero;
+            recording.series = { seriesOf("prometheus.DCGM_FI_DEV_XID_ERRORS", kSick, 0, scrapes, [](int, int scrape) {
+                return scrape >= 8 ? 48.0 : scrape >= 4 ? 74.0 : 0.0;
+            }) };
+            watchman.look(*overlayRun(nullptr, makeRun(std::move(recording)), {}), {}, 0);
+        };
+        lookAt(4);
+        QVERIFY(watchman.alarms().empty());
+        lookAt(7);
+        QCOMPARE(watchman.alarms().size(), std::size_t(1));
+        QVERIFY(watchman.alarms()[0].sentence.find("XID 74: an error of NVLink") != std::string::npos);
+        lookAt(12);
+        QCOMPARE(watchman.alarms().size(), std::size_t(2));
+        QVERIFY(watchman.alarms()[0].sentence.find("XID 48") != std::string::npos && watchman.alarms()[1].isOver());
+    }
+
+    void anXidThatIsIgnoredIsNotTold()
+    {
+        AlarmRules rules;
+        QVERIFY(rules.set("xid.ignore=13,31").has_value());
+        Watchman watchman({ .rules = rules });
+        for (int scrapes = 1; scrapes <= 6; ++scrapes) {
+            Recording recording;
+            recording.zero = kZero;
+            for (const int gpu : { 1, 2 })
+                recording.series.push_back(
+                    seriesOf("prometheus.DCGM_FI_DEV_XID_ERRORS", gpu, 0, scrapes, [](int which, int scrape) {
+                        return scrape < 3 ? 0.0 : which == 1 ? 31.0 : 94.0;
+                    }));
+            watchman.look(*overlayRun(nullptr, makeRun(std::move(recording)), {}), {}, 0);
+        }
+        QCOMPARE(watchman.alarms().size(), std::size_t(1));
+        QVERIFY(watchman.alarms()[0].sentence.starts_with("n0/gpu2 tells XID 94"));
+    }
+
+    /// Eight dies of a GPU, each with its clock: one of them at 60 % slows its GPU down, and is told once.
+    void aSlowDieIsItsGpus()
+    {
+        Watchman watchman;
+        const auto lookAt = [&](int scrapes, int from, int behind) {
+            Recording recording;
+            recording.zero = kZero;
+            for (int gpu = 0; gpu < 8; ++gpu)
+                for (int die = 0; die < 8; ++die) {
+                    SampleSeries clock = seriesOf("sm_clock", gpu, 0, scrapes, [&](int own, int scrape) {
+                        return 2100e6 * (own == kSick && die == 3 && scrape >= from && scrape < behind ? 0.6 : 1);
+                    });
+                    clock.where = SharedText(clock.where.text() + "{clock_index=" + std::to_string(die) + "}");
+                    recording.series.push_back(std::move(clock));
+                }
+            watchman.look(*overlayRun(nullptr, makeRun(std::move(recording)), {}), {}, 0);
+        };
+        for (int scrapes = 1; scrapes <= 8; ++scrapes)
+            lookAt(scrapes, 4, 10);
+        QCOMPARE(watchman.alarms().size(), std::size_t(1));
+        QVERIFY2(watchman.alarms()[0].sentence.starts_with("n0/gpu5 runs at 60 % of the clock of the 7 others"),
+            watchman.alarms()[0].sentence.c_str());
+        QVERIFY(!watchman.alarms()[0].isOver());
+        for (int scrapes = 9; scrapes <= 14; ++scrapes)
+            lookAt(scrapes, 4, 10);
+        QVERIFY(watchman.alarms().size() == 1 && watchman.alarms()[0].isOver());
+    }
+
     void whatEachMetricTellsIsSaid_data()
     {
         QTest::addColumn<QByteArray>("metric");
@@ -145,6 +240,18 @@ private slots:
                              << "n0/gpu5 tells XID 79: the GPU has fallen off the bus";
         QTest::newRow("ECC") << QByteArray("prometheus.DCGM_FI_DEV_ECC_DBE_VOL_TOTAL") << 1.0 << 3.0
                              << "n0/gpu5 tells 2 more uncorrectable errors of memory, 3 in all";
+        QTest::newRow("AMD: heat") << QByteArray("prometheus.gpu_violation_socket_thermal_residency_percentage") << 0.0
+                                   << 0.31 << "n0/gpu5 is slowed down by heat of the socket in 31 % of the time";
+        QTest::newRow("AMD: ECC") << QByteArray("prometheus.gpu_ecc_uncorrect_total") << 0.0 << 1.0
+                                  << "n0/gpu5 tells 1 more uncorrectable errors of memory, 1 in all";
+        QTest::newRow("AMD: xGMI") << QByteArray("prometheus.gpu_ecc_uncorrect_xgmi_wafl") << 3.0 << 8.0
+                                   << "n0/gpu5 tells 5 more uncorrectable errors of xGMI, 8 in all";
+        QTest::newRow("AMD: health") << QByteArray("prometheus.gpu_health") << 1.0 << 0.0
+                                     << "n0/gpu5 is unhealthy by its exporter";
+        QTest::newRow("NVLink 5") << QByteArray("prometheus.DCGM_FI_DEV_NVLINK_COUNT_RX_ERRORS") << 1.0 << 4.0
+                                  << "n0/gpu5 tells 3 more errors of NVLink, 4 in all";
+        QTest::newRow("NVSwitch") << QByteArray("prometheus.DCGM_FI_DEV_NVSWITCH_FATAL_ERRORS") << 0.0 << 20034.0
+                                  << "n0/gpu5 tells SXID 20034";
         QTest::newRow("NVLink") << QByteArray("prometheus.DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL") << 0.0 << 40.0
                                 << "n0/gpu5 tells 40 more errors of NVLink";
     }

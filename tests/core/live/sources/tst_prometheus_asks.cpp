@@ -33,7 +33,10 @@ private slots:
     {
         const auto &names = knownMetrics();
         for (const char *name : { "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_GPU_UTIL_RATIO", "DCGM_FI_DEV_POWER_USAGE",
-                 "DCGM_FI_DEV_BOARD_POWER_WATTS", "node_network_transmit_bytes_total" })
+                 "DCGM_FI_DEV_BOARD_POWER_WATTS", "node_network_transmit_bytes_total", "DCGM_FI_DEV_XID_ERRORS",
+                 "DCGM_FI_DEV_XID_ERROR", "DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "DCGM_FI_DEV_ROW_REMAP_FAILED",
+                 "DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_TOTAL", "gpu_clock", "amd_gpu_clock", "gpu_health",
+                 "gpu_ecc_uncorrect_total", "amd_gpu_SCLK_MHz" })
             QVERIFY2(std::ranges::find(names, name) != names.end(), name);
         // Only what the server has, in one selector, with `up`.
         QCOMPARE(selectorOf({ "go_goroutines", "DCGM_FI_DEV_GPU_UTIL_RATIO", "DCGM_FI_DEV_POWER_USAGE" }),

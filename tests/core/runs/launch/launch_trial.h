@@ -154,10 +154,11 @@ inline std::string roundTrip(const EvaluationPtr &evaluation, LaunchTarget targe
     const auto back = readBack(file->text, otherPlan(plan));
     if (!back)
         return toString(back.error().front()) + "\n" + file->text;
-    const bool isTitan = file->text.find("torchtitan.train") != std::string::npos;
+    const auto has = [&](const char *part) { return file->text.find(part) != std::string::npos; };
+    const bool isInSteps = has("torchtitan.train") || has("run_recipe.py");
     const double sample = plan.workload.sequenceLength;
     const auto keys =
-        differences(plan, back->plan, evaluation->layout.data, sample * (isTitan ? plan.workload.globalBatch : 1));
+        differences(plan, back->plan, evaluation->layout.data, sample * (isInSteps ? plan.workload.globalBatch : 1));
     std::string text;
     for (const std::string &key : keys)
         text += key + " differs. ";

@@ -13,7 +13,8 @@ using namespace trainyard;
 
 namespace {
 
-constexpr std::array kTargets { LaunchTarget::Megatron, LaunchTarget::Torchtitan, LaunchTarget::Slurm };
+constexpr std::array kTargets { LaunchTarget::Megatron, LaunchTarget::Torchtitan, LaunchTarget::Slurm,
+    LaunchTarget::MegatronBridge, LaunchTarget::TrainJob, LaunchTarget::JobSet, LaunchTarget::SkyPilot };
 
 /// Plans as somebody would launch them, and some that a framework lacks something for.
 class LaunchablePlan {
@@ -162,6 +163,43 @@ private slots:
         }
     }
 
+    void torchtitanNamesTheKeyThatStandsInTheWayFirst_data()
+    {
+        QTest::addColumn<QByteArray>("key"); // empty: it is exported
+        for (const auto &[name, key] : { std::pair("llama-3.1-405b-16384-h100", ""),
+                 std::pair("llama-3-70b-three-regions", ""), std::pair("all-systems-jobs", "jobs"),
+                 std::pair("all-systems-three-datacenters", "bubble_fill.enabled"),
+                 std::pair("atlas-headline", "profile"), std::pair("atlas-three-datacenters", "profile"),
+                 std::pair("cephalo-lab", "workload.model"), std::pair("gpt3-175b-1024-a100", "workload.model"),
+                 std::pair("gpt3-offload-a100-40gb", "workload.model"), std::pair("hydra-lab", "job_grid"),
+                 std::pair("llama-7b-64-aws", "workload.model"), std::pair("megatron-1t-3072-a100", "workload.model"),
+                 std::pair("mixed-lab", "workload.model"), std::pair("moe-2x70b-16-a800", "workload.model"),
+                 std::pair("opt-30b-128-a100-384-v100", "workload.model"),
+                 std::pair("ssdtrain-bert-2xa100", "workload.model") })
+            QTest::newRow(name) << QByteArray(key);
+    }
+    void torchtitanNamesTheKeyThatStandsInTheWayFirst()
+    {
+        QFETCH(QByteArray, key);
+        const auto plan =
+            readPlan(TRAINYARD_SOURCE_DIR "/samples/" + std::string(QTest::currentDataTag()) + ".trainyard.json");
+        QVERIFY(plan);
+        const auto file = launchFile(**trial::evaluated(*plan), LaunchTarget::Torchtitan);
+        if (key.isEmpty()) {
+            QVERIFY2(file, file ? "" : toString(file.error().front()).c_str());
+            return;
+        }
+        QVERIFY(!file);
+        QCOMPARE(QByteArray::fromStdString(file.error().front().where), key);
+        QVERIFY2(!file.error().front().right.empty(), file.error().front().what.c_str());
+    }
+
+    void everySampleHasItsRow()
+    {
+        const QDir folder(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples"));
+        QCOMPARE(folder.entryList({ QStringLiteral("*.trainyard.json") }).size(), 16);
+    }
+
     void anyPlanComesBackOrIsRefusedWithTheKey()
     {
         int evaluatedPlans = 0;
@@ -182,7 +220,7 @@ private slots:
 
     void plansAsTheyAreLaunchedComeBackOrAreRefusedWithTheKey()
     {
-        std::array<int, 3> exported {};
+        std::array<int, kTargets.size()> exported {};
         int evaluatedPlans = 0;
         for (unsigned seed = 0; evaluatedPlans < test::trials(200); ++seed) {
             QVERIFY(seed < 1000000);
@@ -198,11 +236,13 @@ private slots:
                 exported[i] += isExported ? 1 : 0;
             }
         }
-        qInfo("exported of %d: Megatron-LM %d, torchtitan %d, Slurm %d", evaluatedPlans, exported[0], exported[1],
-            exported[2]);
+        qInfo("exported of %d: Megatron-LM %d, torchtitan %d, Slurm %d, Megatron-Bridge %d, TrainJob %d, JobSet %d, "
+              "SkyPilot %d",
+            evaluatedPlans, exported[0], exported[1], exported[2], exported[3], exported[4], exported[5], exported[6]);
         QVERIFY(exported[0] >= evaluatedPlans / 10);
         QVERIFY(exported[1] >= evaluatedPlans / 40);
-        QVERIFY(exported[2] >= evaluatedPlans / 20);
+        for (std::size_t i = 2; i < kTargets.size(); ++i)
+            QVERIFY(exported[i] >= evaluatedPlans / 20);
     }
 };
 

@@ -123,7 +123,7 @@ private:
 
     void drawSpans(const Recording &r, RecordedSpans &spans)
     {
-        const bool hasLaunches = one(2), hasCalls = one(2);
+        const bool hasLaunches = one(2), hasCalls = one(2), hasShapes = one(2);
         Moment start = moment();
         for (std::int64_t i = below(200); i > 0; --i) {
             spans.start.push_back(start += below(100'000));
@@ -134,6 +134,8 @@ private:
                 spans.launch.push_back(one(5) ? 0xffffffffu : std::uint32_t(below(1 << 20)));
             if (hasCalls)
                 spans.launchedAt.push_back(one(3) ? kNoMoment : start - below(50'000) + below(10'000));
+            if (hasShapes)
+                spans.shape.push_back(one(3) ? kNoIndex : name(r));
         }
     }
 

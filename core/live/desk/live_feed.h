@@ -29,6 +29,8 @@ public:
     [[nodiscard]] virtual Recording whole() const = 0;
     /// different ones
     [[nodiscard]] virtual std::int64_t stepsTold() const = 0;
+    /// Waits until all that sources have given so far is in snapshots; for commands.
+    virtual void drain() { }
 };
 
 /// `changed`: any thread, often.

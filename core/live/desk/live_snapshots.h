@@ -4,7 +4,7 @@
 // thread.
 
 #include "core/live/alarms/watchman.h"
-#include "models/live_feed.h"
+#include "core/live/desk/live_feed.h"
 
 namespace trainyard {
 

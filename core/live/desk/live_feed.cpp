@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "models/live_feed.h"
+#include "core/live/desk/live_feed.h"
 
 #include <utility>
 
@@ -31,6 +31,7 @@ public:
     }
     [[nodiscard]] Recording whole() const override { return m_session.whole(); }
     [[nodiscard]] std::int64_t stepsTold() const override { return m_session.stepsTold(); }
+    void drain() override { m_session.drain(); }
 
 private:
     mutable live::Session m_session;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "models/live_snapshots.h"
+#include "core/live/desk/live_snapshots.h"
 
 #include <algorithm>
 
