@@ -404,9 +404,12 @@ private slots:
             if (!include.endsWith(QLatin1String("_internal.h\"")))
                 return false;
             // The JSON reader of plans also reads validation rows: one parser, one way to say what is wrong in a file.
-            // So do heads of sweep files, which hold a plan.
+            // So do heads of sweep files, which hold a plan. Sessions hold many, read and written as plan files are.
             if (include == QLatin1String("\"core/facts/plan/json_document_internal.h\"")
                 && (source.isIn("core/evaluation/validation/") || source.isIn("core/planner/sweep/")))
+                return false;
+            if (include == QLatin1String("\"core/facts/plan/plan_json_internal.h\"")
+                && source.isIn("core/facts/session/"))
                 return false;
             // The parser below it is that of the catalogue and of config.json too.
             if (include == QLatin1String("\"core/base/json_parser_internal.h\"")

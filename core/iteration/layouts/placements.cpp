@@ -104,7 +104,7 @@ std::vector<OpenPlace> openPlaces(const Plan &plan, bool isMost)
 void addOthersAcross(Placements &out, const Requested &asked, int data, int most)
 {
     const std::vector<int> numbers = numbersToTry(asked, data);
-    const int each = std::clamp(most / std::max(1, int(numbers.size())), 2, 4);
+    const int each = std::clamp(most / std::max(1, int(numbers.size())), 2, 8);
     const int visits = 6'000 / std::max(1, int(numbers.size()));
     const bool isPinned = !asked.plan->placement.stages.empty();
     for (const int number : numbers) {

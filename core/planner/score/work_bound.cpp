@@ -23,13 +23,16 @@ namespace {
 std::vector<std::string> ignoredKeys()
 {
     return pathsOf(&Parallelism::data, &Parallelism::pipeline, &Placement::mode, &Placement::stages, &Placement::layers,
-        &Heterogeneity::compute, &Heterogeneity::layers, &Heterogeneity::state);
+        &Heterogeneity::layers, &Heterogeneity::state);
 }
 
 bool isKnown(const Plan &plan)
 {
     const auto hasOwnSize = [](const RankPin &pin) { return pin.microBatch.has_value(); };
-    return !hasJobs(plan) && !plan.jobGrid && stageFacts(plan).hasLayers && !plan.layerProfiles
+    // Replicas that go layer by layer may have micro-batches of any size.
+    const bool mayHaveAnySize =
+        plan.heterogeneity.isLayered() && plan.heterogeneity.compute == ComputeSharing::Balanced;
+    return !hasJobs(plan) && !plan.jobGrid && stageFacts(plan).hasLayers && !plan.layerProfiles && !mayHaveAnySize
         && std::ranges::none_of(plan.heterogeneity.assign, hasOwnSize);
 }
 
@@ -67,15 +70,38 @@ WorkBound::WorkBound(const SearchSpace &space, const Catalogue &catalogue)
 {
 }
 
+/// For replicas of unequal GPUs that may have micro-batches of other sizes (own_sizes.cpp): of each pool what is least
+/// for as many samples as the plan's micro-batch has.
 std::vector<WorkBound::Groups> WorkBound::groupsOf(const PlanPtr &plan) const
 {
-    std::vector<Groups> all;
     if (!isKnown(*plan))
-        return all;
+        return {};
+    const int now = plan->workload.microBatch;
+    std::vector<Groups> all = groupsOfSize(plan, now);
+    if (plan->heterogeneity.compute == ComputeSharing::Balanced && !all.empty())
+        for (const int size : { now / 4, now / 2, 2 * now, 4 * now, 8 * now }) {
+            if (size < 1 || size > plan->workload.globalBatch)
+                continue;
+            const std::vector<Groups> other = groupsOfSize(plan, size);
+            const double share = double(now) / size;
+            for (std::size_t i = 0; i < std::min(all.size(), other.size()); ++i) {
+                all[i].layers = std::min(all[i].layers, share * other[i].layers);
+                all[i].embedding = std::min(all[i].embedding, share * other[i].embedding);
+                all[i].head = std::min(all[i].head, share * other[i].head);
+            }
+        }
+    std::ranges::stable_sort(all, {}, &Groups::layers);
+    return all;
+}
+
+std::vector<WorkBound::Groups> WorkBound::groupsOfSize(const PlanPtr &plan, int microBatch) const
+{
+    std::vector<Groups> all;
     auto whole = std::make_shared<Plan>(*plan); // one stage of all layers, wherever it is
     whole->parallelism.pipeline = 1;
     whole->parallelism.data.reset();
     whole->placement = {};
+    whole->workload.microBatch = microBatch;
     // Gathers beside computing slow it, by more or less as replicas share the parameters.
     whole->parallelism.zeroStage = std::min(whole->parallelism.zeroStage, 1);
     auto asked = resolve(whole, m_catalogue);
@@ -90,7 +116,7 @@ std::vector<WorkBound::Groups> WorkBound::groupsOf(const PlanPtr &plan) const
         Layout layout;
         layout.data = 1;
         // What is done once an iteration is shared by as many as there are.
-        layout.classes = { { 0, 1, totalMicroBatches(*plan), { part.at } } };
+        layout.classes = { { 0, 1, totalMicroBatches(*whole), { part.at } } };
         layout.chunks = splitLayers(workload.model, 1, 1);
         StageCoster coster(turns.at(std::move(layout)));
         const StageCoster::Layers layers = coster.layers(workload.layout.classes.front(), 0);
@@ -100,7 +126,6 @@ std::vector<WorkBound::Groups> WorkBound::groupsOf(const PlanPtr &plan) const
         if (!(all.back().layers > 0))
             return {};
     }
-    std::ranges::stable_sort(all, {}, &Groups::layers);
     return all;
 }
 

@@ -32,6 +32,8 @@ private:
         int gpus = 1;
     };
     [[nodiscard]] std::vector<Groups> groupsOf(const PlanPtr &plan) const;
+    /// As the pools stand; a micro-batch of so many samples.
+    [[nodiscard]] std::vector<Groups> groupsOfSize(const PlanPtr &plan, int microBatch) const;
 
     const SearchSpace &m_space;
     const Catalogue &m_catalogue;

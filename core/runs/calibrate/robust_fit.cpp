@@ -110,11 +110,14 @@ Expected<LinearFit> robustFit(std::span<const double> rows, std::span<const doub
     // Covariance of an M-estimator (Huber 1981, §7.6): K² Σψ² / (n - p) / (Σψ' / n)² (XᵀX)⁻¹ with
     // K = 1 + p / n · var(ψ') / mean(ψ')².
     double psiSquares = 0, slopes = 0, slopeSquares = 0;
+    int unweighted = 0;
+    constexpr double kAlike = 1e-4; // of what was measured: clocks that count nanoseconds tell no finer
     LinearFit fit;
     for (Eigen::Index i = 0; i < n; ++i) {
         const double u = residual[i] / (kTukey * at.scale);
         if (at.weight[i] == 0) {
-            ++fit.outliers;
+            ++unweighted;
+            fit.outliers += std::abs(residual[i]) > kAlike * std::abs(system.y[i]);
             continue;
         }
         const double psi = residual[i] * (1 - u * u) * (1 - u * u);
@@ -125,7 +128,7 @@ Expected<LinearFit> robustFit(std::span<const double> rows, std::span<const doub
     slopes /= double(n);
     const double few = 1 + columns * (slopeSquares / double(n) / (slopes * slopes) - 1) / double(n);
     const double variance = few * few * psiSquares / double(n - columns) / (slopes * slopes)
-        * studentVariance(double(n - columns - fit.outliers));
+        * studentVariance(double(n - columns - unweighted));
     const Eigen::MatrixXd covariance = variance * (system.rows.transpose() * system.rows).inverse();
     for (int c = 0; c < columns; ++c) {
         fit.coefficients.push_back(at.x[c]);

@@ -23,7 +23,7 @@ struct LinearFit {
     double r2 = 0;
     /// robust standard deviation of a residual
     double scale = 0;
-    /// outliers: of weight 0
+    /// outliers: of weight 0, and a ten-thousandth or more off
     int samples = 0, outliers = 0;
     bool operator==(const LinearFit &) const = default;
 };

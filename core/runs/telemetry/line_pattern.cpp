@@ -238,7 +238,10 @@ std::vector<LinePattern::Value> LinePattern::valuesOf(std::string_view line) con
         } else if (factor == 0) {
             factor = factorBehind(named.group, behind);
         }
-        values.push_back({ named.group, number->value * factor });
+        const double value = number->value * factor;
+        if (!std::isfinite(value)) // 1e308 GB
+            return {};
+        values.push_back({ named.group, value });
     }
     return values;
 }

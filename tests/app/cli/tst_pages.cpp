@@ -271,7 +271,7 @@ private slots:
             QStringLiteral("| all | | | %1 | %2 | %3 |").arg(allGated).arg(allGuessed).arg(allLeft).toStdString());
     }
 
-    /// "All 576 GPUs train twice as fast as one region alone, at almost three times the price of a token": of GPUs that
+    /// "All 576 GPUs train twice as fast as one region alone, at three times the price of a token": of GPUs that
     /// train.
     void threeRegionsAgainstOne()
     {
@@ -287,9 +287,9 @@ private slots:
         };
         const double dearer = dollars(*together) / dollars(*alone);
         QVERIFY2(std::abs(faster - 2) < 0.1, qPrintable(QString::number(faster)));
-        QVERIFY2(dearer > 2.7 && dearer < 3, qPrintable(QString::number(dearer)));
+        QVERIFY2(dearer > 2.8 && dearer < 3.2, qPrintable(QString::number(dearer)));
         comparePage("docs/across-datacenters.md",
-            "all 576 GPUs train twice as fast as one region alone, at almost three times the price of a token");
+            "all 576 GPUs train twice as fast as one region alone, at three times the price of a token");
     }
 
     void whatTheSampleOfManyModelsComesTo()

@@ -175,7 +175,9 @@ private slots:
             QVERIFY(scaling[i].makespan());
             if (i > 0) {
                 const double speedUp = *scaling[0].makespan() / *scaling[i].makespan();
-                QVERIFY(speedUp > 1 && speedUp <= scaling[i].plan->cluster.gpus() * (1 + 1e-6));
+                // One GPU alone shows a little of what several hide: the first load of each job.
+                QVERIFY2(speedUp > 1 && speedUp <= scaling[i].plan->cluster.gpus() * (1 + 0.005),
+                    qPrintable(QStringLiteral("%1: %2").arg(QString::fromStdString(names[i])).arg(speedUp)));
             }
         }
         QVERIFY(scaling.back().plan == own);

@@ -164,8 +164,9 @@ void CopiesAndSlices::slicesTakeEquallyLongAndGetShorter()
         longest = std::max(longest, time);
         before += tokens;
     }
-    // Equal where time is linear and quadratic in tokens; products and attention come in whole tiles and waves.
-    QVERIFY2(longest < 1.25 * shortest, qPrintable(QString::number(longest / shortest)));
+    // Equal where time is linear and quadratic in tokens; products and attention come in whole tiles and waves, and
+    // launches take the host as long for the shortest as for the longest.
+    QVERIFY2(longest < 1.3 * shortest, qPrintable(QString::number(longest / shortest)));
 }
 
 void CopiesAndSlices::moreSlicesShortenTheBubble()

@@ -98,7 +98,8 @@ private slots:
 
     void aFlatExchangeShowsAsLongAsTwoAllToAlls()
     {
-        // Nothing overlaps: exposed = dispatch + combine, each an all-to-all of T h k bytes.
+        // Nothing overlaps: exposed = dispatch + combine, each an all-to-all of T h k bytes, and forward the host's
+        // wait for where tokens go.
         const ExpertLayer layer = opened(mixtral(2, 1, 8));
         const ExchangeRequest &request = layer.request;
         const RankGroup group { request.group.ranks, request.group.together, request.group.inside,
@@ -106,7 +107,9 @@ private slots:
         const Seconds one = allToAllTime(
             Bytes { request.tokens.tokens * request.tokens.dispatchBytes * request.tokens.choices }, group);
         constexpr double kTicks = 4e-9; // a graph counts whole nanoseconds
-        QVERIFY(std::abs(layer.forwardTimes.exposed.value - 2 * one.value) < kTicks);
+        const double waits = layer.forward.hostWait.value;
+        QVERIFY(waits > 0);
+        QVERIFY(std::abs(layer.forwardTimes.exposed.value - 2 * one.value - waits) < kTicks);
         QVERIFY(std::abs(layer.backwardTimes.exposed.value - 2 * one.value) < kTicks);
         QCOMPARE(layer.forwardTimes.total.value, layer.forwardTimes.computing.value + layer.forwardTimes.exposed.value);
     }
@@ -203,7 +206,8 @@ private slots:
                 continue;
             const QByteArray name = "seed " + QByteArray::number(seed);
             QVERIFY2(*aware->metrics.iterationTime <= *flat->metrics.iterationTime * (1 + 1e-12), name);
-            QVERIFY2(aware->metrics.experts->layerMs <= flat->metrics.experts->layerMs * (1 + 1e-12), name);
+            if (aware->layout.data == flat->layout.data) // else the layers are of other groups
+                QVERIFY2(aware->metrics.experts->layerMs <= flat->metrics.experts->layerMs * (1 + 1e-12), name);
             sliced += aware->metrics.experts->chosen == MoeDispatch::TensorSliced;
         }
         QVERIFY2(sliced > 50, qPrintable(QString::number(sliced)));

@@ -5,6 +5,7 @@
 #include "tests/support/test_program.h"
 
 #include "core/engine/schedule/traits.h"
+#include "core/facts/plan/plan_io.h"
 
 #include <QtTest>
 
@@ -71,12 +72,12 @@ bool sharesLinks(const Plan &plan)
     return !plan.cluster.wanLinks.empty();
 }
 
-/// Exchanges of tensor parallelism and of sharded or offloaded weights are both hidden behind the same operations, so
-/// that shorter ones may show more of the two than they save.
+/// Exchanges of tensor parallelism and of sharded weights are both hidden behind the same operations, and so are moves
+/// of offloaded weights with either or with gradients: shorter operations may show more of the two than they save.
 bool hidesTwice(const Plan &plan)
 {
-    return plan.parallelism.tensor > 1
-        && (plan.parallelism.zeroStage >= 3 || plan.memory.parameterOffload != ParameterOffload::None);
+    return plan.memory.parameterOffload != ParameterOffload::None
+        || (plan.parallelism.tensor > 1 && plan.parallelism.zeroStage >= 3);
 }
 
 const std::vector<Better> kBetter {

@@ -45,7 +45,10 @@ std::string with(const std::string &variants, const std::string &others = {})
     return R"({"format": "trainyard.session", "version": 1, "variants": [)" + variants + "]" + others + "}";
 }
 
-const std::string kOne = R"({"id": "v1", "name": "A", "plan": {"format": "trainyard.plan", "version": 1}})";
+const std::string kPlan =
+    R"({"cluster": {"datacenters": [{"id": "s", "pools": [{"gpu": "h100-sxm-80gb", "nodes": 1}]}]},)"
+    R"( "workload": {"model": "llama-3-8b", "sequence_length": 2048, "global_batch": 8}, "parallelism": {"tensor": 1}})";
+const std::string kOne = R"({"id": "v1", "name": "A", "plan": )" + kPlan + "}";
 
 } // namespace
 
@@ -67,9 +70,8 @@ private slots:
 
     void keysThatThisVersionDoesNotKnowAreKept()
     {
-        const std::string text =
-            with(R"({"id": "v1", "name": "A", "rating": [1, 2], "plan": {"format": "trainyard.plan", "version": 1}})",
-                R"(, "decisions": [{"at": "2026-11-30T09:41:00Z", "text": "A", "by": "x"}], "room": {"floor": 3})");
+        const std::string text = with(R"({"id": "v1", "name": "A", "rating": [1, 2], "plan": )" + kPlan + "}",
+            R"(, "decisions": [{"at": "2026-11-30T09:41:00Z", "text": "A", "by": "x"}], "room": {"floor": 3})");
         const auto read = parseSession(text, "s");
         QVERIFY(read);
         const std::string written = formatSession(*read);
@@ -89,12 +91,17 @@ private slots:
         row("variants that are no list", R"({"format": "trainyard.session", "version": 1, "variants": 3})",
             "/variants");
         row("a variant without plan", with(R"({"id": "v1", "name": "A"})"), "/variants/0");
-        row("a variant without id", with(R"({"name": "A", "plan": {}})"), "/variants/0/id");
+        row("a variant without id", with(R"({"name": "A", "plan": )" + kPlan + "}"), "/variants/0/id");
         row("an id twice", with(kOne + "," + kOne), "/variants/1/id");
-        row("a fault in a plan", with(R"({"id": "v1", "plan": {"parallelism": {"tensor": -1}}})"),
+        row("a fault in a plan",
+            with(R"({"id": "v1", "plan": )"
+                + QString::fromStdString(kPlan)
+                      .replace(QStringLiteral("\"tensor\": 1"), QStringLiteral("\"tensor\": -1"))
+                      .toStdString()
+                + "}"),
             "/variants/0/plan/parallelism/tensor");
         row("a plan that is none", with(R"({"id": "v1", "plan": {"format": "x"}})"), "/variants/0/plan/format");
-        row("a color", with(R"({"id": "v1", "color": "red", "plan": {}})"), "/variants/0/color");
+        row("a color", with(R"({"id": "v1", "color": "red", "plan": )" + kPlan + "}"), "/variants/0/color");
         row("a baseline that is not there", with(kOne, R"(, "baseline": "v9")"), "/baseline");
         row("a decision that is a text", with(kOne, R"(, "decisions": ["A"])"), "/decisions/0");
         row("a view that is a list", with(kOne, R"(, "view": [])"), "/view");

@@ -68,6 +68,13 @@ SampleSeries memoryOf(int rank, const std::function<double(int)> &bytes, int ste
     return series;
 }
 
+/// Without that steps as such take longer than the plan's range says, which whatever makes them longer may do.
+std::vector<Alarm> causesOf(std::vector<Alarm> alarms)
+{
+    std::erase_if(alarms, [](const Alarm &alarm) { return alarm.kind == AlarmKind::StepTime; });
+    return alarms;
+}
+
 } // namespace
 
 class WatchmanTest : public QObject {
@@ -102,7 +109,7 @@ private slots:
         for (unsigned seed = 1; seed <= 3; ++seed) {
             RecordedRunOptions options = watchedOptions(seed, kSteps);
             options.changes = { { .first = kChange, .datacenter = 1, .otherDatacenter = 2, .transfers = 1 / 0.61 } };
-            const auto alarms = alarmsOf(threeRegions(), options);
+            const auto alarms = causesOf(alarmsOf(threeRegions(), options));
             QVERIFY2(alarms.size() == 1, textOf(alarms).constData());
             const Alarm &alarm = alarms.front();
             QCOMPARE(alarm.kind, AlarmKind::SlowLink);
@@ -126,7 +133,7 @@ private slots:
         options.changes = {
             { .first = 40, .behind = 70, .datacenter = 1, .otherDatacenter = 2, .transfers = 1 / 0.61 }
         };
-        const auto alarms = alarmsOf(threeRegions(), options);
+        const auto alarms = causesOf(alarmsOf(threeRegions(), options));
         QVERIFY2(alarms.size() == 1 && alarms[0].isOver(), textOf(alarms).constData());
         QVERIFY2(std::abs(alarms[0].firstStep - 50) <= 2 && std::abs(alarms[0].lastStep - 79) <= 2,
             textOf(alarms).constData());
@@ -138,7 +145,7 @@ private slots:
     {
         RecordedRunOptions options = watchedOptions(6, 30);
         options.changes = { { .datacenter = 0, .otherDatacenter = 1, .transfers = 2 } };
-        const auto alarms = alarmsOf(threeRegions(), options);
+        const auto alarms = causesOf(alarmsOf(threeRegions(), options));
         QVERIFY2(alarms.size() == 1 && alarms[0].kind == AlarmKind::SlowLink, textOf(alarms).constData());
         QVERIFY2(std::abs(alarms[0].share - 0.5) < 0.04 && alarms[0].firstStep <= 12, textOf(alarms).constData());
         QVERIFY2(alarms[0].place.find("ohio") != std::string::npos, textOf(alarms).constData());
@@ -152,7 +159,7 @@ private slots:
             options.noise = 0.02;
             options.outlierShare = 0.002;
             options.changes = { { .first = kChange, .rank = rank, .computing = 1.1 } };
-            const auto alarms = alarmsOf(threeRegions(), options);
+            const auto alarms = causesOf(alarmsOf(threeRegions(), options));
             QVERIFY2(alarms.size() == 1, textOf(alarms).constData());
             QCOMPARE(alarms[0].kind, AlarmKind::Straggler);
             QCOMPARE(alarms[0].ranks, std::vector { rank });

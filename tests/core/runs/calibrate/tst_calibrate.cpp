@@ -51,7 +51,8 @@ private slots:
         for (const Truth &truth : truths()) {
             const FittedFactor *fitted = factorOf(proposal, truth.id);
             QVERIFY2(fitted && fitted->refused.empty(),
-                qPrintable(QString::fromStdString(truth.id) + "\n" + told(proposal)));
+                qPrintable(QString::fromStdString(truth.id + ": " + (fitted ? fitted->refused : "none") + "\n")
+                    + told(proposal)));
             QVERIFY2(std::abs(valueOf(fitted->factor) / truth.value - 1) < 0.003,
                 qPrintable(QString::fromStdString(truth.id) + ": " + QString::number(valueOf(fitted->factor))));
             if (truth.latencyUs > 0)

@@ -116,6 +116,13 @@ private slots:
         QCOMPARE(figures(R"(loss=(?<loss>\S+))", "loss=nan"), "");
     }
 
+    /// 1e308 GB are more bytes than a number counts.
+    void aFigureThatNoNumberHoldsIsNone()
+    {
+        QVERIFY(patternOf("(?<memory_gb>.*)").valuesOf("1e308").empty());
+        QCOMPARE(patternOf("(?<memory_gb>.*)").valuesOf("1e3").size(), std::size_t(1));
+    }
+
     void whatIsNoPatternSaysWhere()
     {
         QCOMPARE(errorOf(R"((?<zebra>\d+))"), "at byte 4: names a group zebra");
