@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which GPUs of a plan a probe ran on. For the .cpp files of this folder.
 
+#include "core/facts/catalogue/catalogue.h"
 #include "core/iteration/placement/resolve.h"
 #include "core/runs/telemetry/recording.h"
 
@@ -9,8 +10,6 @@
 #include <vector>
 
 namespace trainyard {
-
-class Catalogue;
 
 /// One type of GPU of the plan and where it stands.
 struct PlannedGpu {
