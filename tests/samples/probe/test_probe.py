@@ -242,6 +242,17 @@ class Run(unittest.TestCase):
         self.assertEqual(self.status, 1)
         self.assertLess(self.torch.clock.now, 120)
 
+    def test_the_others_end_with_the_time_where_rank_0_says_nothing_more(self):
+        def steer(probe, torch):
+            probe.Job.answer = lambda own, key, until: 1 if key == "verdict" else torch.clock.sleep(until) or 0
+        stderr, sys.stderr = sys.stderr, open(os.devnull, "w", encoding="utf-8")
+        try:
+            self.run_of(world=8, rank=1, steer=steer)
+        finally:
+            sys.stderr.close()
+            sys.stderr = stderr
+        self.assertEqual(self.status, 0)
+
     def test_where_a_collective_fails_the_rest_is_still_measured(self):
         def steer(probe, torch):
             sys.modules["torch.distributed"].fails_at = 100
