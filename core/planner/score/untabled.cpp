@@ -116,14 +116,13 @@ Layout lookAtEach(UntabledScore &score, const Requested &asked, const Placements
             fill = std::min(fill, workload.source.hasMemory ? leastFillOf(workload) : 0);
         };
         std::vector<Layout> sized;
-        if (isShared && isBold)
-            sized = dealtWithOwnSizes({ asked, undealt });
-        for (Layout &layout : sized) {
-            workload.layout = std::move(layout);
-            count();
-        }
-        workload = dealt({ std::move(workload), undealt }, isBold, false);
+        workload = dealt({ std::move(workload), undealt }, isBold, false, isShared && isBold ? &sized : nullptr);
         count();
+        for (Layout &layout : sized) {
+            std::swap(workload.layout, layout);
+            count();
+            std::swap(workload.layout, layout);
+        }
     };
     for (const PlacedLayout &placed : open.found) {
         look(placed.layout, true);
