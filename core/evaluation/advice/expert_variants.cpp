@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/expert_variants.h"
 
+#include "core/evaluation/evaluate/comparable.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/stage_source.h"
 
@@ -91,6 +92,7 @@ OpenedLayers openLayers(const PlanPtr &plan, const RunContext &context)
         opened.why = answer.error().front().what;
         return opened;
     }
+    opened.notCompared = whyNotCompared(**answer);
     StepLayers layers;
     Evaluation asked; // what is opened is a layer of this plan in that layout
     asked.layout = (*answer)->layout;
