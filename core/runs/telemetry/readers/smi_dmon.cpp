@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/units.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/smi_columns.h"
 #include "core/runs/telemetry/readers/smi_tables.h"
 #include "core/runs/telemetry/readers/text_lines.h"
@@ -165,12 +166,9 @@ int looksLikeSmiDmon(std::string_view, std::string_view head)
 Expected<Recording> readSmiDmon(const SourceText &source, const SourceOptions &options)
 {
     DmonTable table(source);
-    ReadingPace pace(source, options);
     bool isOfProcesses = false;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line) && !isOfProcesses;) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         isOfProcesses = isProcessTable(headerOf(text));
         if (!isOfProcesses)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/units.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/smi_columns.h"
 #include "core/runs/telemetry/readers/smi_tables.h"
 #include "core/runs/telemetry/readers/text_lines.h"
@@ -133,12 +134,9 @@ int looksLikeSmiQuery(std::string_view, std::string_view head)
 Expected<Recording> readSmiQuery(const SourceText &source, const SourceOptions &options)
 {
     QueryTable table(source);
-    ReadingPace pace(source, options);
     bool hasHeader = false;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         hasHeader |= isQueryHeader(text);
         table.addLine(text, !line.isOpen);
