@@ -33,8 +33,8 @@ constexpr double kPieceBytes = 16;
 /// Engine fuses them; read in 16 bits as well, as gradients are. Weights are rounded once an iteration: not counted.
 constexpr double kFusedCastBytes = 2, kCastBytes = 4;
 
-/// What the host takes to launch a plain operation on tensors, over what it takes for a counted kernel, which stands for
-/// the module around it as well. Derived: some 12 us of 50.
+/// What the host takes to launch a plain operation on tensors, over what it takes for a counted kernel, which stands
+/// for the module around it as well. Derived: some 12 us of 50.
 constexpr double kPlainLaunch = 0.25;
 
 /// Of an operand's element, its scale apart.
@@ -237,31 +237,17 @@ void LayerTimer::unfusedAttention()
     inputGrad.launches += 6;
 }
 
-void LayerTimer::elementwiseForward(double bytes, double kernels)
+void LayerTimer::addElementwise(KernelWork &work, double bytes, double kernels) const
 {
-    forward.elementwise += memoryTime(bytes * m_passes * element / 2)
+    work.elementwise += memoryTime(bytes * m_passes * element / 2)
         + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
-    forward.launches += kernels;
-}
-
-void LayerTimer::elementwiseInputGrad(double bytes, double kernels)
-{
-    inputGrad.elementwise += memoryTime(bytes * m_passes * element / 2)
-        + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
-    inputGrad.launches += kernels;
+    work.launches += kernels;
 }
 
 void LayerTimer::elementwise(double bytes, double kernels)
 {
     elementwiseForward(bytes, kernels);
     elementwiseInputGrad(bytes * 1.5, kernels);
-}
-
-void LayerTimer::elementwiseAgain(double bytes, double kernels)
-{
-    recomputeWork.elementwise += memoryTime(bytes * m_passes * element / 2)
-        + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
-    recomputeWork.launches += kernels;
 }
 
 void LayerTimer::accumulate(double parameters, double tensors)
