@@ -6,6 +6,8 @@
 #include "core/runs/telemetry/read_sources.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 
+#include <cstddef>
+
 namespace trainyard::readers {
 
 class ReadingPace {

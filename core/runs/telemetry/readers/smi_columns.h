@@ -5,8 +5,10 @@
 
 #include "core/runs/telemetry/readers/recording_builder.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
