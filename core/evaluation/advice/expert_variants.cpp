@@ -2,6 +2,7 @@
 #include "core/evaluation/advice/expert_variants.h"
 
 #include "core/evaluation/evaluate/comparable.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/stage_source.h"
 
@@ -43,7 +44,7 @@ void scaleLinks(Plan &plan, const Catalogue &catalogue, double scale)
 {
     for (Datacenter &datacenter : plan.cluster.datacenters)
         for (Pool &pool : datacenter.pools) {
-            const GpuSpec *known = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+            const GpuSpec *known = gpuOf(pool, catalogue);
             if (!known)
                 continue;
             GpuSpec gpu = *known;
