@@ -7,6 +7,7 @@
 #include "core/evaluation/report/because.h"
 #include "core/evaluation/report/idle_changes.h"
 #include "core/evaluation/report/outcome.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/plan/job_schedulers.h"
 #include "core/planner/sensitivity/shadow_prices.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/gpu_shares.h"
 
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/pool_parts.h"
 #include "models/text/format.h"
@@ -150,8 +151,7 @@ bool hasOneKind(const Plan &plan, const Layout &layout)
 {
     std::set<std::string> kinds;
     for (const GpuRun &run : layout.runs) {
-        const Pool &pool = plan.cluster.datacenters[std::size_t(run.datacenter)].pools[std::size_t(run.pool)];
-        kinds.insert(pool.inlineGpu ? pool.inlineGpu->id : pool.gpu);
+        kinds.insert(gpuIdOf(plan.cluster.datacenters[std::size_t(run.datacenter)].pools[std::size_t(run.pool)]));
     }
     return kinds.size() < 2;
 }

@@ -2,6 +2,7 @@
 #include "models/text/gpu_name.h"
 
 #include "core/facts/catalogue/catalogue.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/hardware/gpu_name.h"
 
 #include <QStringList>
@@ -10,7 +11,7 @@ namespace trainyard {
 
 QString shortGpuName(const Pool &pool)
 {
-    const GpuSpec *spec = pool.inlineGpu ? &*pool.inlineGpu : builtinCatalogue().gpu(pool.gpu);
+    const GpuSpec *spec = gpuOf(pool, builtinCatalogue());
     if (!spec || spec->name.empty())
         return QString::fromStdString(pool.gpu);
     QStringList words = QString::fromStdString(shortName(*spec)).split(u' ', Qt::SkipEmptyParts);

@@ -34,17 +34,6 @@ namespace {
 constexpr int kReasons = 4; // column of the sources that takes what room is left
 const char *const kStepTime = "step_time";
 
-/// They begin a line here, and end it.
-void asSentences(QStringList &sentences)
-{
-    for (QString &sentence : sentences) {
-        if (!sentence.isEmpty())
-            sentence[0] = sentence[0].toUpper();
-        if (!sentence.endsWith(u'.'))
-            sentence += u'.';
-    }
-}
-
 } // namespace
 
 RunPage::RunPage(RunDocument &runs, QWidget *parent)
@@ -276,13 +265,11 @@ void RunPage::showOverlay()
                           .arg(overlay->reference ? nameOf(*overlay->reference) : tr("the plan")));
     QStringList captions, told;
     for (const std::string &note : overlay->differences.notes)
-        captions << QString::fromStdString(note);
+        captions << sentenceOf(note);
     for (const Straggler &straggler : overlay->suspects.stragglers)
-        told << QString::fromStdString(straggler.sentence);
+        told << sentenceOf(straggler.sentence);
     for (const SlowLink &link : overlay->suspects.links)
-        told << QString::fromStdString(link.sentence);
-    asSentences(told);
-    asSentences(captions);
+        told << sentenceOf(link.sentence);
     m_captions->setSentences(captions);
     suspects->setSentences(told);
     m_noSuspects->setVisible(told.isEmpty());
@@ -292,8 +279,7 @@ void RunPage::showOverlay()
     QStringList remarks;
     for (const std::vector<std::string> *list : { &overlay->notes, &overlay->run->notes })
         for (const std::string &note : *list)
-            remarks << QString::fromStdString(note);
-    asSentences(remarks);
+            remarks << sentenceOf(note);
     remarks.removeDuplicates();
     notes->setSentences(remarks);
     const QString missing = missingSentence(*overlay);

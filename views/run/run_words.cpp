@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/run_words.h"
 
+#include "core/base/words.h"
 #include "models/text/format.h"
 #include "views/run/run_text.h"
 #include "views/theme/theme.h"
@@ -62,6 +63,11 @@ QString quoted(QString text, QChar separator)
 }
 
 } // namespace
+
+QString sentenceOf(const std::string &text)
+{
+    return QString::fromStdString(asSentence(text));
+}
 
 QString nameOf(const Run &run)
 {

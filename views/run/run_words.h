@@ -8,8 +8,12 @@
 #include <QColor>
 #include <QString>
 
+#include <string>
+
 namespace trainyard {
 
+/// What the core says of a run, as asSentence() of core/base/words.h has it.
+[[nodiscard]] QString sentenceOf(const std::string &text);
 [[nodiscard]] QString nameOf(const Run &run);
 /// "8 ranks  ·  12 steps  ·  3 files".
 [[nodiscard]] QString overviewOf(const Run &run);

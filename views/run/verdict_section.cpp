@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/verdict_section.h"
 
+#include "core/base/words.h"
 #include "models/text/format.h"
 #include "views/parts/panel_parts.h"
 #include "views/run/run_words.h"
@@ -18,22 +19,10 @@ namespace {
 constexpr int kMostParts = 4;
 constexpr double kLeastPartShare = 0.01; // of the step: smaller differences are in the table
 
-QString sentence(const std::string &utf8)
-{
-    QString text = QString::fromStdString(utf8);
-    if (!text.isEmpty())
-        text[0] = text[0].toUpper();
-    if (!text.isEmpty() && !text.endsWith(u'.'))
-        text += u'.';
-    return text;
-}
-
 /// "Exposed all-reduce: +118 ms (412 → 530 ms; timer grads-all-reduce)".
 QString partText(const VerdictPart &part)
 {
-    QString name = QString::fromStdString(part.what);
-    if (!name.isEmpty())
-        name[0] = name[0].toUpper();
+    const QString name = QString::fromStdString(capitalised(part.what));
     const QString seconds = VerdictSection::tr("%1: %2 (%3 predicted, %4 measured")
                                 .arg(name, signedSeconds(part.measured - part.predicted), secondsText(part.predicted),
                                     secondsText(part.measured));
@@ -44,9 +33,7 @@ QString partText(const VerdictPart &part)
 /// "Optimizer: −1.20 GB (26.2 GB predicted, 25.0 GB measured; …)".
 QString bytesOf(const VerdictPart &part)
 {
-    QString name = QString::fromStdString(part.what);
-    if (!name.isEmpty())
-        name[0] = name[0].toUpper();
+    const QString name = QString::fromStdString(capitalised(part.what));
     const double more = part.measured - part.predicted;
     const QString bytes = (more < 0 ? QStringLiteral("−") : QStringLiteral("+")) + formatBytes(std::abs(more));
     return VerdictSection::tr("%1: %2 (%3 predicted, %4 measured; %5)")
@@ -102,14 +89,14 @@ void VerdictSection::addMemory(
 {
     m_memoryTitle->setText(tr("Memory of %1").arg(QString::fromStdString(found.of)));
     if (isTimed)
-        held << sentence(found.headline);
+        held << sentenceOf(found.headline);
     for (const VerdictPart &part : found.parts)
         if (std::abs(part.measured - part.predicted) >= kLeastPartShare * found.measuredBytes)
             held << bytesOf(part);
     for (const std::string &cause : found.causes)
-        reasons << tr("Memory: %1").arg(sentence(cause));
+        reasons << tr("Memory: %1").arg(sentenceOf(cause));
     for (const std::string &doubt : found.doubts)
-        open << tr("Memory: %1").arg(sentence(doubt));
+        open << tr("Memory: %1").arg(sentenceOf(doubt));
 }
 
 void VerdictSection::setVerdict(const std::shared_ptr<const Expected<RunVerdict>> &verdict)
@@ -120,16 +107,16 @@ void VerdictSection::setVerdict(const std::shared_ptr<const Expected<RunVerdict>
     QStringList told, held, reasons, open;
     if (*verdict) {
         const RunVerdict &found = **verdict;
-        m_headline->setText(sentence(found.headline));
+        m_headline->setText(sentenceOf(found.headline));
         m_headline->setInk(Ink::Text);
         for (const VerdictPart &part : found.parts)
             if (told.size() < kMostParts
                 && std::abs(part.measured - part.predicted) >= kLeastPartShare * found.measuredSeconds)
                 told << partText(part);
         for (const std::string &cause : found.causes)
-            reasons << sentence(cause);
+            reasons << sentenceOf(cause);
         for (const std::string &doubt : found.doubts)
-            open << sentence(doubt);
+            open << sentenceOf(doubt);
         if (found.memory)
             addMemory(*found.memory, found.isTimed, held, reasons, open);
     } else {

@@ -3,6 +3,7 @@
 
 #include "core/engine/schedule/traits.h"
 #include "core/evaluation/advice/alternatives_internal.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/plan/plan_io.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/stage_source.h"
@@ -221,7 +222,7 @@ void addPrecision(Alternatives &out, const Plan &plan, const Catalogue &catalogu
         c.label = c.key;
         for (const Datacenter &datacenter : plan.cluster.datacenters) {
             for (const Pool &pool : datacenter.pools) {
-                const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+                const GpuSpec *gpu = gpuOf(pool, catalogue);
                 if (gpu && gpu->peakTflops[std::size_t(*c.value)] <= 0)
                     c.blocked = gpu->name + " has no " + c.key + " units";
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How unequal GPUs share work, states and layers, and in which order their micro-batches go through the model.
 #include "core/evaluation/advice/alternatives_internal.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/iteration/placement/degrees.h"
 
 namespace trainyard::detail {
@@ -10,12 +11,7 @@ namespace {
 /// Pools of different GPUs, or a plan that says how to share all the same: equal GPUs have nothing to choose.
 bool mayShareUnevenly(const Plan &plan)
 {
-    std::set<std::string> kinds;
-    for (const Datacenter &datacenter : plan.cluster.datacenters)
-        for (const Pool &pool : datacenter.pools)
-            if (pool.gpus() > 0)
-                kinds.insert(pool.inlineGpu ? pool.inlineGpu->id : pool.gpu);
-    return kinds.size() > 1 || plan.heterogeneity != Heterogeneity {};
+    return gpuIdsOf(plan.cluster).size() > 1 || plan.heterogeneity != Heterogeneity {};
 }
 
 void addSharingOfStates(Alternatives &out, const Plan &plan)

@@ -2,10 +2,8 @@
 #include "core/evaluation/advice/expert_comparison.h"
 
 #include "core/base/words.h"
-#include "core/evaluation/evaluate/comparable.h"
 #include "core/facts/hardware/published_gains.h"
 #include "core/facts/plan/enum_names.h"
-#include "core/iteration/placement/resolve.h"
 
 #include <algorithm>
 #include <future>
@@ -39,8 +37,8 @@ public:
     {
         m_opened = openLayers(m_plan, context(&m_pool.cache()));
         m_result.nothing = m_opened.layers ? whyNothingToGain(m_opened.first()) : m_opened.why;
-        if (const auto workload = resolve(m_plan, m_catalogue); m_result.nothing.empty() && workload)
-            m_result.nothing = whyNotCompared(workload->model.doubts);
+        if (m_result.nothing.empty())
+            m_result.nothing = m_opened.notCompared;
         if (m_opened.layers)
             m_result.group = m_opened.first().request.group;
         if (!m_result.nothing.empty() || m_stop.stop_requested())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/advice/expert_variants.h"
 
+#include "core/evaluation/evaluate/comparable.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/iteration/placement/degrees.h"
 #include "core/iteration/placement/stage_source.h"
 
@@ -42,7 +44,7 @@ void scaleLinks(Plan &plan, const Catalogue &catalogue, double scale)
 {
     for (Datacenter &datacenter : plan.cluster.datacenters)
         for (Pool &pool : datacenter.pools) {
-            const GpuSpec *known = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+            const GpuSpec *known = gpuOf(pool, catalogue);
             if (!known)
                 continue;
             GpuSpec gpu = *known;
@@ -91,6 +93,7 @@ OpenedLayers openLayers(const PlanPtr &plan, const RunContext &context)
         opened.why = answer.error().front().what;
         return opened;
     }
+    opened.notCompared = whyNotCompared(**answer);
     StepLayers layers;
     Evaluation asked; // what is opened is a layer of this plan in that layout
     asked.layout = (*answer)->layout;

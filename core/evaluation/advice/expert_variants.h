@@ -26,6 +26,8 @@ struct OpenedLayers {
     double nicGbps = 0;
     /// there is none, one sentence without a full stop
     std::string why;
+    /// whyNotCompared() of the plan's evaluation
+    std::string notCompared;
 
     [[nodiscard]] const ExpertLayer &first() const { return layers->front(); }
 };

@@ -2,6 +2,7 @@
 // A GPU with more of something is the catalogue's, described in the plan, with one figure changed.
 #include "core/evaluation/advice/gpu_resources_internal.h"
 
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/hardware/gpu_name.h"
 #include "core/iteration/placement/activations_leave.h"
 #include "core/iteration/placement/measured_speed.h"
@@ -17,17 +18,12 @@ namespace {
 
 using Change = std::function<void(GpuSpec &, double times)>;
 
-std::string typeOf(const Pool &pool)
-{
-    return pool.inlineGpu ? pool.inlineGpu->id : pool.gpu;
-}
-
 /// Of every pool of the type, or of every pool where one pool describes its own and has no id.
 void changeGpus(Plan &plan, const std::string &type, const Catalogue &catalogue, double times, const Change &change)
 {
     for (Datacenter &datacenter : plan.cluster.datacenters)
         for (Pool &pool : datacenter.pools)
-            if (const GpuSpec *gpu = gpuOf(pool, catalogue); gpu && typeOf(pool) == type)
+            if (const GpuSpec *gpu = gpuOf(pool, catalogue); gpu && gpuIdOf(pool) == type)
                 change(detail::describeGpu(pool, *gpu), times);
 }
 
@@ -102,7 +98,7 @@ void detail::addGpuResources(
     for (std::size_t d = 0; d < plan.cluster.datacenters.size(); ++d)
         for (const Pool &pool : plan.cluster.datacenters[d].pools)
             if (const GpuSpec *gpu = gpuOf(pool, catalogue); gpu && pool.gpus() > 0) {
-                const auto [at, isNew] = types.try_emplace(typeOf(pool), Type { gpu, sites.distance(int(d)) });
+                const auto [at, isNew] = types.try_emplace(gpuIdOf(pool), Type { gpu, sites.distance(int(d)) });
                 at->second.distance = std::min(at->second.distance, sites.distance(int(d)));
             }
     if (!stageFacts(plan).hasLayers) {

@@ -5,6 +5,7 @@
 #include "core/evaluation/evaluate/comparable.h"
 #include "core/evaluation/evaluate/problems/job_problems.h"
 #include "core/facts/cluster/edits.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
 
@@ -98,7 +99,7 @@ std::pair<Plan, std::string> byRule(Plan plan)
 
 std::string nameOf(const Pool &pool, const Datacenter &datacenter, const Catalogue &catalogue)
 {
-    const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+    const GpuSpec *gpu = gpuOf(pool, catalogue);
     const std::string kind = gpu && !gpu->name.empty() ? gpu->name : pool.gpu;
     return "One " + (kind.empty() ? std::string("GPU") : kind) + " more in " + datacenter.label() + ", pool " + pool.id;
 }

@@ -3,6 +3,7 @@
 
 #include "core/evaluation/advice/gpu_resources_internal.h"
 #include "core/facts/cluster/alike_pools.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/cluster/zone_links.h"
 #include "core/facts/plan/calibration.h"
 #include "core/iteration/placement/activations_leave.h"
@@ -187,11 +188,6 @@ void addPools(std::vector<HardwareResource> &list, const Plan &plan, const Catal
 const char *toString(ResourceKind kind)
 {
     return kKindNames[std::size_t(kind)];
-}
-
-const GpuSpec *gpuOf(const Pool &pool, const Catalogue &catalogue)
-{
-    return pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
 }
 
 UsedSites::UsedSites(const Plan &plan, const Layout *layout)

@@ -63,9 +63,6 @@ struct HardwareResource {
 [[nodiscard]] std::vector<HardwareResource> resourcesOf(
     const Plan &plan, const Catalogue &catalogue, const Layout *layout = nullptr);
 
-/// The GPU of a pool, described in the plan or by the catalogue; null where neither knows it.
-[[nodiscard]] const GpuSpec *gpuOf(const Pool &pool, const Catalogue &catalogue);
-
 /// The nearest GPU of the same maker with more memory and no less speed, and the nearest that is faster with no less
 /// memory.
 [[nodiscard]] std::vector<const GpuSpec *> nextGpus(

@@ -2,6 +2,7 @@
 #include "core/evaluation/advice/sharing_shapes.h"
 
 #include "core/engine/schedule/traits.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/iteration/placement/resolve.h"
 #include "core/iteration/placement/resolve_model.h"
 #include "core/iteration/placement/shard_exchange.h"
@@ -31,7 +32,7 @@ std::vector<EqualGpus> equalGpus(const Plan &plan)
         for (const Pool &pool : plan.cluster.datacenters[d].pools) {
             if (pool.gpus() == 0)
                 continue;
-            EqualGpus &kind = kinds[{ d, pool.inlineGpu ? pool.inlineGpu->id : pool.gpu }];
+            EqualGpus &kind = kinds[{ d, gpuIdOf(pool) }];
             kind.gpus += pool.gpus();
             kind.node = std::min(kind.node, pool.gpusPerNode);
         }

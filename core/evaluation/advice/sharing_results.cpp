@@ -2,6 +2,7 @@
 #include "core/evaluation/advice/sharing_results.h"
 
 #include "core/evaluation/evaluate/comparable.h"
+#include "core/facts/cluster/pool_gpu.h"
 
 #include <algorithm>
 #include <future>
@@ -40,7 +41,7 @@ void addSets(SharingResult &result, const Evaluation &evaluation, const Catalogu
     for (const DeviceMetrics &device : devices) {
         const Datacenter &datacenter = evaluation.plan->cluster.datacenters[std::size_t(device.at.datacenter)];
         const Pool &pool = datacenter.pools[std::size_t(device.at.pool)];
-        const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+        const GpuSpec *gpu = gpuOf(pool, catalogue);
         SetShare set { datacenter.label(), pool.id, gpu ? gpu->name : pool.gpu, device.stage, int(layout.chunks.size()),
             device.ranks };
         set.samples = double(device.microBatch) * device.microBatches;

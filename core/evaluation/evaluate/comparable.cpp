@@ -2,6 +2,7 @@
 #include "core/evaluation/evaluate/comparable.h"
 
 #include "core/base/printable.h"
+#include "core/facts/workload/worst_doubt.h"
 
 namespace trainyard {
 
@@ -13,10 +14,8 @@ constexpr std::size_t kMostShown = 200;
 
 std::string whyNotCompared(const Doubts &doubts)
 {
-    if (doubts.empty())
-        return {};
-    const Doubt *worst = blockingDoubt(doubts);
-    return "not compared: " + shortened(toString(worst ? *worst : doubts.front()), kMostShown);
+    const Doubt *worst = worstDoubt(doubts);
+    return worst ? "not compared: " + shortened(toString(*worst), kMostShown) : std::string();
 }
 
 std::string whyNotCompared(const Evaluation &one)

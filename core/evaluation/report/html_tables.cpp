@@ -8,6 +8,7 @@
 #include "core/evaluation/report/markup.h"
 #include "core/evaluation/report/metric_rows.h"
 #include "core/evaluation/report/report_parts.h"
+#include "core/facts/cluster/pool_gpu.h"
 
 #include <algorithm>
 #include <array>
@@ -216,7 +217,7 @@ std::string placementTable(const Evaluation &evaluation)
             const Pool &pool = where.pools.at(std::size_t(c.locations[s].pool));
             const std::string range =
                 end - s == 1 ? std::to_string(end) : std::to_string(s + 1) + "\u2013" + std::to_string(end);
-            html += "<tr>" + cell(range) + cell(where.label()) + cell(pool.inlineGpu ? pool.inlineGpu->name : pool.gpu)
+            html += "<tr>" + cell(range) + cell(where.label()) + cell(gpuNameOf(pool))
                 + cell(std::to_string(c.pipelines)) + cell(std::to_string(c.microBatches))
                 + cell(std::to_string(layers)) + "</tr>";
             s = end;

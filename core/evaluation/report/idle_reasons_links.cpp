@@ -4,6 +4,7 @@
 
 #include "core/base/words.h"
 #include "core/engine/schedule/traits.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/plan/enum_names.h"
 #include "core/facts/plan/job_schedulers.h"
 #include "core/facts/workload/model_math.h"
@@ -11,7 +12,6 @@
 #include "core/iteration/placement/stage_source.h"
 
 #include <algorithm>
-#include <set>
 
 namespace trainyard::detail {
 
@@ -31,12 +31,7 @@ bool crossesWan(const Evaluation &evaluation)
 
 bool hasOneKindOfGpu(const Plan &plan)
 {
-    std::set<std::string> kinds;
-    for (const Datacenter &datacenter : plan.cluster.datacenters)
-        for (const Pool &pool : datacenter.pools)
-            if (pool.gpus() > 0)
-                kinds.insert(pool.inlineGpu ? pool.inlineGpu->id : pool.gpu);
-    return kinds.size() <= 1;
+    return gpuIdsOf(plan.cluster).size() <= 1;
 }
 
 /// Some pipeline has stages in two datacenters.
@@ -91,8 +86,7 @@ bool isMinParams(StateSharing sharing)
 bool areReplicasAlike(const Evaluation &evaluation)
 {
     const auto gpuAt = [&](StageLocation at) {
-        const Pool &pool = evaluation.plan->cluster.datacenters[std::size_t(at.datacenter)].pools[std::size_t(at.pool)];
-        return pool.inlineGpu ? pool.inlineGpu->id : pool.gpu;
+        return gpuIdOf(evaluation.plan->cluster.datacenters[std::size_t(at.datacenter)].pools[std::size_t(at.pool)]);
     };
     const auto &classes = evaluation.layout.classes;
     return !classes.empty() && std::ranges::all_of(classes, [&](const PipelineClass &c) {

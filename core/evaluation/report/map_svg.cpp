@@ -5,6 +5,7 @@
 #include "core/base/ranges_text.h"
 #include "core/base/words.h"
 #include "core/evaluation/report/markup.h"
+#include "core/facts/cluster/pool_gpu.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +55,7 @@ std::vector<std::string> linesOf(const Evaluation &evaluation, std::size_t site)
     const Datacenter &datacenter = evaluation.plan->cluster.datacenters[site];
     std::vector<std::string> lines;
     for (const Pool &pool : datacenter.pools)
-        lines.push_back(wholeText(pool.gpus()) + " \u00d7 " + (pool.inlineGpu ? pool.inlineGpu->name : pool.gpu));
+        lines.push_back(wholeText(pool.gpus()) + " \u00d7 " + gpuNameOf(pool));
     if (std::string stages = stagesOf(evaluation.layout, int(site)); !stages.empty())
         lines.push_back(std::move(stages));
     int idle = 0;

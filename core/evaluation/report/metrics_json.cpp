@@ -2,6 +2,7 @@
 #include "core/evaluation/report/metrics_json.h"
 
 #include "core/evaluation/report/json_internal.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/plan/plan_io.h"
 
 #include <algorithm>
@@ -79,12 +80,11 @@ Json memory(const Evaluation &evaluation)
     for (const DeviceMetrics &d : evaluation.metrics.devices) {
         const Datacenter &datacenter = evaluation.plan->cluster.datacenters.at(std::size_t(d.at.datacenter));
         const Pool &pool = datacenter.pools.at(std::size_t(d.at.pool));
-        devices.push_back({ { "datacenter", datacenter.id }, { "pool", pool.id },
-            { "gpu", pool.inlineGpu ? pool.inlineGpu->id : pool.gpu }, { "stage", d.stage }, { "ranks", d.ranks },
-            { "tensor", d.tensor }, { "micro_batch", d.microBatch }, { "micro_batches", d.microBatches },
-            { "state_share", finite(d.stateShare) }, { "time_s", finite(d.time) }, { "wait_s", finite(d.wait) },
-            { "peak_bytes", d.peak }, { "device_bytes", d.device }, { "capacity_bytes", d.capacity },
-            { "states_bytes", finite(d.states) } });
+        devices.push_back({ { "datacenter", datacenter.id }, { "pool", pool.id }, { "gpu", gpuIdOf(pool) },
+            { "stage", d.stage }, { "ranks", d.ranks }, { "tensor", d.tensor }, { "micro_batch", d.microBatch },
+            { "micro_batches", d.microBatches }, { "state_share", finite(d.stateShare) }, { "time_s", finite(d.time) },
+            { "wait_s", finite(d.wait) }, { "peak_bytes", d.peak }, { "device_bytes", d.device },
+            { "capacity_bytes", d.capacity }, { "states_bytes", finite(d.states) } });
     }
     const auto fullest = std::ranges::find(memory.perStage, memory.fullestStage, &StageMemory::stage);
     const bool isThere = fullest != memory.perStage.end();
@@ -197,9 +197,9 @@ Json heterogeneity(const Evaluation &evaluation)
     for (const ReplicaShare &share : shares.ranks) {
         const Datacenter &datacenter = cluster.datacenters.at(std::size_t(share.at.datacenter));
         const Pool &pool = datacenter.pools.at(std::size_t(share.at.pool));
-        sets.push_back({ { "datacenter", datacenter.id }, { "pool", pool.id },
-            { "gpu", pool.inlineGpu ? pool.inlineGpu->id : pool.gpu }, { "ranks", share.pipelines },
-            { "samples", share.samples }, { "state_share", finite(share.stateShare) }, { "why", share.why } });
+        sets.push_back({ { "datacenter", datacenter.id }, { "pool", pool.id }, { "gpu", gpuIdOf(pool) },
+            { "ranks", share.pipelines }, { "samples", share.samples }, { "state_share", finite(share.stateShare) },
+            { "why", share.why } });
     }
     const bool isTimed = shares.layerTime > 0;
     return { { "bottleneck", sets.at(std::size_t(shares.slowest))["gpu"] },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/facts/cluster/zone_links.h"
 
+#include "core/facts/cluster/pool_gpu.h"
+
 namespace trainyard {
 
 namespace {
@@ -13,8 +15,7 @@ std::vector<const ZoneMachine *> machinesAt(const ZoneNetwork &network, const Cl
         for (const Pool &pool : cluster.datacenters[std::size_t(cluster.indexOf(end))].pools) {
             if (pool.nodes <= 0)
                 continue;
-            const ZoneMachine *machine =
-                network.machine(pool.inlineGpu ? pool.inlineGpu->id : pool.gpu, pool.gpusPerNode);
+            const ZoneMachine *machine = network.machine(gpuIdOf(pool), pool.gpusPerNode);
             if (!machine)
                 return {};
             machines.push_back(machine);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/facts/workload/doubt.h"
+#include "core/facts/workload/worst_doubt.h"
 
 #include <algorithm>
 
@@ -11,6 +11,12 @@ const Doubt *blockingDoubt(const Doubts &doubts)
     return found == doubts.end() ? nullptr : &*found;
 }
 
+const Doubt *worstDoubt(const Doubts &doubts)
+{
+    const Doubt *blocking = blockingDoubt(doubts);
+    return blocking || doubts.empty() ? blocking : &doubts.front();
+}
+
 std::string toString(const Doubt &doubt)
 {
     return doubt.key.empty() ? doubt.text : doubt.key + ": " + doubt.text;
@@ -18,13 +24,12 @@ std::string toString(const Doubt &doubt)
 
 std::optional<Error> whyUnranked(const Doubts &doubts)
 {
-    if (doubts.empty())
+    const Doubt *worst = worstDoubt(doubts);
+    if (!worst)
         return {};
-    const Doubt *worst = blockingDoubt(doubts);
-    const Doubt &told = worst ? *worst : doubts.front();
-    return Error { ErrorCode::BadValue, told.isOfPlan ? "not_understood" : "workload.model",
-        "what it is read from is not understood, so that nothing is ranked by it: " + toString(told),
-        told.isOfPlan ? "a plan without not_understood, once it is settled" : "a model that is described whole" };
+    return Error { ErrorCode::BadValue, worst->isOfPlan ? "not_understood" : "workload.model",
+        "what it is read from is not understood, so that nothing is ranked by it: " + toString(*worst),
+        worst->isOfPlan ? "a plan without not_understood, once it is settled" : "a model that is described whole" };
 }
 
 } // namespace trainyard

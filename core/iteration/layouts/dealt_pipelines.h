@@ -52,9 +52,9 @@ using OwnSizes = std::vector<int>;
 
 /// Sizes of their own for unequal GPUs, those with which the slowest pipeline of a placed layout has computed and
 /// reduced soonest first: a quarter to eight times the plan's for sets that no pin gives one, as far as memory has room
-/// beside the least of the states. `areSooner`: only those that end sooner than the plan's. Empty where compute is not
-/// balanced, where replicas are all of one set, of more than 16 or exchange tokens of experts, and where times are
-/// measured by the micro-batch.
+/// beside the least of the states. `areSooner`: only those that end sooner than the plan's. Asked where compute is
+/// balanced; empty where replicas are all of one set, of more than 16 or exchange tokens of experts, and where times
+/// are measured by the micro-batch.
 [[nodiscard]] std::vector<OwnSizes> ownSizes(const Workload &workload, bool areSooner);
 
 /// Makes the classes of a placed layout anew: with micro-batches by speed where compute is balanced, else as many

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sizes of micro-batches of their own for unequal GPUs (dealt_pipelines.h).
 #include "core/iteration/layouts/dealt_groups_internal.h"
-#include "core/iteration/layouts/shares_internal.h"
 #include "core/iteration/memory/bounded_memory.h"
 #include "core/iteration/placement/state_share.h"
 
@@ -135,8 +134,7 @@ private:
 std::vector<OwnSizes> ownSizes(const Workload &workload, bool areSooner)
 {
     const bool sharesExperts = workload.model.isMoe() && workload.degrees.expert > 1;
-    if (!mayHaveOwnSizes(*workload.plan) || sharesExperts || !workload.source.hasLayers
-        || !workload.layout.shares.why.empty())
+    if (sharesExperts || !workload.source.hasLayers || !workload.layout.shares.why.empty())
         return {};
     std::vector<PipelineGroup> groups = groupsOf(workload, runsToDeal(workload));
     constexpr std::size_t kMostGroups = 16; // of more, what a deal takes grows beyond what an edit may

@@ -18,6 +18,7 @@
 #include <iterator>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace trainyard {
 
@@ -265,26 +266,20 @@ Placements undealtPlacements(const Requested &asked, int most)
     return placed(asked, candidateModes(*asked.plan), OpenReplicas::Most, most);
 }
 
-Workload dealt(Workload undealt, bool boldly, bool notes)
+Workload dealt(Workload undealt, bool boldly, bool notes, std::vector<Layout> *ownSizes)
 {
     if (sharesOut(*undealt.plan))
         shareOut(undealt, boldly, notes);
+    if (ownSizes) {
+        *ownSizes = withOwnSizes(undealt, notes);
+        for (Layout &layout : *ownSizes) {
+            std::swap(undealt.layout, layout);
+            formCells(undealt);
+            std::swap(undealt.layout, layout);
+        }
+    }
     formCells(undealt);
     return undealt;
-}
-
-std::vector<Layout> dealtWithOwnSizes(Workload undealt)
-{
-    if (!mayHaveOwnSizes(*undealt.plan)) // dealing layer by layer takes long
-        return {};
-    shareOut(undealt, true, false);
-    std::vector<Layout> layouts = withOwnSizes(undealt, false);
-    for (Layout &layout : layouts) {
-        undealt.layout = std::move(layout);
-        formCells(undealt);
-        layout = std::move(undealt.layout);
-    }
-    return layouts;
 }
 
 double dealtBound(const Workload &workload)

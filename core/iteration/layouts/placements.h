@@ -51,10 +51,10 @@ struct Placements {
 /// The layout with cells of other sizes than it has: powers of two and the two beside its own, at most as many as
 /// pipelines that lie on different nodes.
 [[nodiscard]] std::vector<Layout> otherCells(const Requested &asked, const PlacedLayout &placed);
-/// Shares dealt as shareOut() has it and cells formed, of a layout that has neither.
-[[nodiscard]] Workload dealt(Workload undealt, bool boldly = true, bool notes = true);
-/// The same with micro-batches of sizes of their own, where dealing expects them to end sooner.
-[[nodiscard]] std::vector<Layout> dealtWithOwnSizes(Workload undealt);
+/// Shares dealt as shareOut() has it and cells formed, of a layout that has neither. `ownSizes` gets the same layout
+/// with micro-batches of sizes of their own, where dealing expects them to end sooner.
+[[nodiscard]] Workload dealt(
+    Workload undealt, bool boldly = true, bool notes = true, std::vector<Layout> *ownSizes = nullptr);
 /// Seconds that no iteration of a dealt layout is shorter than; 0 where nothing is known.
 [[nodiscard]] double dealtBound(const Workload &workload);
 

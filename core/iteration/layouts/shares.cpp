@@ -162,16 +162,12 @@ void shareOut(Workload &workload, bool boldly, bool notes)
     dealReplicas(workload, {}, notes);
 }
 
-bool mayHaveOwnSizes(const Plan &plan)
-{
-    return plan.heterogeneity.compute == ComputeSharing::Balanced && !plan.heterogeneity.isLayered();
-}
-
 std::vector<Layout> withOwnSizes(Workload &workload, bool notes)
 {
     constexpr std::size_t kMost = 3, kMostDealt = 40; // dealing estimates, and each that fits is simulated
     std::vector<Layout> layouts;
-    if (workload.layout.data == 0 || !mayHaveOwnSizes(*workload.plan))
+    const Heterogeneity &h = workload.plan->heterogeneity;
+    if (workload.layout.data == 0 || h.compute != ComputeSharing::Balanced || h.isLayered())
         return layouts;
     std::vector<OwnSizes> all = ownSizes(workload, allFit(workload));
     all.resize(std::min(all.size(), kMostDealt));

@@ -15,11 +15,9 @@ namespace trainyard {
 /// false leaves what each set got out, which takes as long as the rest.
 void shareOut(Workload &inMaking, bool boldly = true, bool notes = true);
 
-/// Whether the plan lets unequal GPUs have micro-batches of sizes of their own, beside the one that they are dealt.
-[[nodiscard]] bool mayHaveOwnSizes(const Plan &plan);
-
 /// The layout that shareOut() has dealt, with micro-batches of sizes of their own on unequal GPUs (ownSizes() in
-/// dealt_pipelines.h) that fit and are all full, soonest first; where it fits, only what ends sooner than it.
+/// dealt_pipelines.h) that fit and are all full, soonest first; where it fits, only what ends sooner than it. None
+/// where the plan's compute is not balanced, or it is dealt layer by layer.
 [[nodiscard]] std::vector<Layout> withOwnSizes(Workload &dealt, bool notes = true);
 
 } // namespace trainyard

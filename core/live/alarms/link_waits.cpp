@@ -2,6 +2,7 @@
 #include "core/live/alarms/link_waits.h"
 
 #include "core/runs/overlay/span_index.h"
+#include "core/runs/telemetry/summarize.h"
 
 #include <algorithm>
 #include <map>
@@ -11,10 +12,6 @@
 namespace trainyard::watch {
 
 namespace {
-
-struct Interval {
-    Moment start = 0, end = 0;
-};
 
 /// When some kernel of the rank computes, in order and apart; on the rank's own clock.
 std::vector<Interval> computingOf(const Run &run, std::uint32_t index, Moment from, Moment to)
@@ -30,25 +27,7 @@ std::vector<Interval> computingOf(const Run &run, std::uint32_t index, Moment fr
             if (spans.work[i] == RecordedWork::Compute)
                 busy.push_back({ spans.start[i], spans.start[i] + spans.duration[i] });
     }
-    std::ranges::sort(busy, {}, &Interval::start);
-    std::vector<Interval> joined;
-    for (const Interval &one : busy)
-        if (!joined.empty() && one.start <= joined.back().end)
-            joined.back().end = std::max(joined.back().end, one.end);
-        else
-            joined.push_back(one);
-    return joined;
-}
-
-std::int64_t uncovered(const Interval &one, const std::vector<Interval> &busy)
-{
-    std::int64_t left = one.end - one.start;
-    for (auto at = std::ranges::lower_bound(busy, one.start, {}, &Interval::end); at != busy.end(); ++at) {
-        if (at->start >= one.end)
-            break;
-        left -= std::min(at->end, one.end) - std::max(at->start, one.start);
-    }
-    return std::max<std::int64_t>(0, left);
+    return unionOf(std::move(busy));
 }
 
 } // namespace
@@ -89,7 +68,8 @@ std::vector<LinkWait> linkWaitsOf(const WatchedPlan &watched, const RunStep &ste
                 busy = computingOf(run, window.rank, from, end);
             isBusyKnown = true;
             Sum &sum = sums[{ sender, to, own.stage }];
-            sum.seconds += static_cast<double>(uncovered({ one->start, one->start + one->duration }, busy)) * 1e-9;
+            const std::int64_t covered = overlapOf({ one->start, one->start + one->duration }, busy);
+            sum.seconds += static_cast<double>(std::max<std::int64_t>(0, one->duration - covered)) * 1e-9;
             sum.ranks.insert(rank.rank);
         }
     }

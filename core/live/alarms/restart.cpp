@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/facts/catalogue/catalogue.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/workload/model_math.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 double fabricBytesPerSecond(const Datacenter &datacenter, const Pool &pool)
 {
-    const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : builtinCatalogue().gpu(pool.gpu);
+    const GpuSpec *gpu = gpuOf(pool, builtinCatalogue());
     return datacenter.fabricGbpsPerGpu.value_or(gpu ? gpu->fabricGbps : 0) * 1e9 / 8;
 }
 

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace trainyard {
 
@@ -116,14 +117,13 @@ Layout lookAtEach(UntabledScore &score, const Requested &asked, const Placements
             fill = std::min(fill, workload.source.hasMemory ? leastFillOf(workload) : 0);
         };
         std::vector<Layout> sized;
-        if (isShared && isBold)
-            sized = dealtWithOwnSizes({ asked, undealt });
-        for (Layout &layout : sized) {
-            workload.layout = std::move(layout);
-            count();
-        }
-        workload = dealt({ std::move(workload), undealt }, isBold, false);
+        workload = dealt({ std::move(workload), undealt }, isBold, false, isShared && isBold ? &sized : nullptr);
         count();
+        for (Layout &layout : sized) {
+            std::swap(workload.layout, layout);
+            count();
+            std::swap(workload.layout, layout);
+        }
     };
     for (const PlacedLayout &placed : open.found) {
         look(placed.layout, true);

@@ -2,6 +2,7 @@
 #include "core/planner/search/least_cost.h"
 
 #include "core/evaluation/evaluate/metrics/chip_power.h"
+#include "core/facts/cluster/pool_gpu.h"
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ LeastCost::LeastCost(const Plan &plan, const Catalogue &catalogue, const std::ve
         if (!datacenters.empty() && std::ranges::find(datacenters, datacenter.id) == datacenters.end())
             continue;
         for (const Pool &pool : datacenter.pools) {
-            const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+            const GpuSpec *gpu = gpuOf(pool, catalogue);
             if (!gpu || pool.gpus() == 0)
                 continue;
             const double waiting = chipKilowatts(*gpu, 1, 1, 0);

@@ -3,6 +3,7 @@
 
 #include "core/base/words.h"
 #include "core/evaluation/evaluate/metrics/chip_power.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/cluster/wan.h"
 #include "core/planner/search/idle_nodes.h"
 
@@ -36,7 +37,7 @@ Hourly hourly(const Evaluation &evaluation, const Catalogue &catalogue)
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
         for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
             const Pool &pool = datacenters[d].pools[p];
-            const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+            const GpuSpec *gpu = gpuOf(pool, catalogue);
             if (!gpu)
                 continue;
             int used = 0;

@@ -7,6 +7,7 @@
 #include "core/base/words.h"
 #include "core/evaluation/evaluate/run.h"
 #include "core/facts/cluster/edits.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/cluster/zone_links.h"
 #include "core/facts/plan/calibration.h"
 #include "core/facts/plan/plan_diff.h"
@@ -84,7 +85,7 @@ Scenario pricesTimes(const Plan &plan, const Catalogue &catalogue, double percen
         if (const double price = datacenter.usdPerKwh.value_or(0); price > 0)
             scenario.settings.emplace_back(at("cluster.datacenters", d) + ".usd_per_kwh", exact(price * factor));
         for (const Pool &pool : datacenter.pools) {
-            const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+            const GpuSpec *gpu = gpuOf(pool, catalogue);
             const double ofGpu = pool.usdPerGpuHour.value_or(gpu ? gpu->usdPerHour : 0);
             const double ofDrives = pool.ssd ? pool.ssd->usd : 0;
             if (ofGpu > 0 || ofDrives > 0)

@@ -4,6 +4,7 @@
 // not.
 #include "core/base/number_text.h"
 #include "core/base/words.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/hardware/gpu_name.h"
 #include "core/planner/search/idle_nodes.h"
 #include "core/planner/sensitivity/plan_runs_internal.h"
@@ -22,18 +23,9 @@ struct Retired : PoolNodes {
     bool isIdle = false;
 };
 
-std::string typeOf(const Pool &pool)
-{
-    return pool.inlineGpu ? pool.inlineGpu->id : pool.gpu;
-}
-
 std::vector<Retired> candidatesFor(const Plan &plan, const Layout &layout)
 {
-    std::set<std::string> types;
-    for (const Datacenter &datacenter : plan.cluster.datacenters)
-        for (const Pool &pool : datacenter.pools)
-            if (pool.gpus() > 0)
-                types.insert(typeOf(pool));
+    const std::set<std::string> types = gpuIdsOf(plan.cluster);
     std::vector<Retired> list;
     const auto add = [&](Retired what) {
         const bool isNew = std::ranges::none_of(list, [&](const Retired &other) {
@@ -71,7 +63,7 @@ std::string sentenceOf(
     const Pool &pool = home.pools[std::size_t(what.pool)];
     const GpuSpec *gpu = gpuOf(pool, catalogue);
     std::string text = "Retire " + std::string(what.isIdle ? "the " : "") + std::to_string(result.gpus)
-        + (what.isIdle ? " idle " : " ") + (gpu && !gpu->name.empty() ? shortName(*gpu) : typeOf(pool)) + " in "
+        + (what.isIdle ? " idle " : " ") + (gpu && !gpu->name.empty() ? shortName(*gpu) : gpuIdOf(pool)) + " in "
         + home.label();
     if (!result.isFeasible)
         return text + (ranBefore ? ": the plan cannot run without them" : ": the plan cannot run without them either");

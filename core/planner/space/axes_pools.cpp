@@ -2,6 +2,7 @@
 #include "core/planner/space/axes_pools.h"
 
 #include "core/base/words.h"
+#include "core/facts/cluster/pool_gpu.h"
 
 #include <algorithm>
 #include <numeric>
@@ -19,11 +20,6 @@ struct GpuKind {
     bool operator==(const GpuKind &) const = default;
 };
 
-std::string idOf(const Pool &pool)
-{
-    return pool.inlineGpu ? pool.inlineGpu->id : pool.gpu;
-}
-
 /// In the order in which the plan has them.
 std::vector<GpuKind> kindsOf(const Plan &plan, const Catalogue &catalogue)
 {
@@ -32,10 +28,10 @@ std::vector<GpuKind> kindsOf(const Plan &plan, const Catalogue &catalogue)
         for (const Pool &pool : datacenter.pools) {
             if (pool.gpus() == 0)
                 continue;
-            const std::string id = idOf(pool);
+            const std::string id = gpuIdOf(pool);
             auto known = std::ranges::find(kinds, id, &GpuKind::id);
             if (known == kinds.end()) {
-                const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+                const GpuSpec *gpu = gpuOf(pool, catalogue);
                 known = kinds.insert(kinds.end(), { id, gpu && !gpu->name.empty() ? gpu->name : id, 0 });
             }
             known->gpusPerNode = std::max(known->gpusPerNode, pool.gpusPerNode);
@@ -50,7 +46,7 @@ using Order = std::vector<int>; // kinds, first those whose pools come first
 void setOrder(Plan &plan, const std::vector<std::string> &ids, const Order &order)
 {
     const auto rank = [&](const Pool &pool) {
-        const auto kind = std::ranges::find(ids, idOf(pool)) - ids.begin();
+        const auto kind = std::ranges::find(ids, gpuIdOf(pool)) - ids.begin();
         return std::ranges::find(order, int(kind)) - order.begin();
     };
     for (Datacenter &datacenter : plan.cluster.datacenters) {
@@ -65,7 +61,7 @@ bool anySharesDatacenter(const Plan &plan)
 {
     return std::ranges::any_of(plan.cluster.datacenters, [](const Datacenter &datacenter) {
         return std::ranges::any_of(datacenter.pools,
-            [&](const Pool &pool) { return pool.gpus() > 0 && idOf(pool) != idOf(datacenter.pools.front()); });
+            [&](const Pool &pool) { return pool.gpus() > 0 && gpuIdOf(pool) != gpuIdOf(datacenter.pools.front()); });
     });
 }
 
@@ -126,7 +122,7 @@ void setMultiples(Plan &plan, const std::vector<std::string> &ids, const std::ve
     plan.heterogeneity.assign.clear();
     for (const Datacenter &datacenter : plan.cluster.datacenters) {
         for (const Pool &pool : datacenter.pools) {
-            const auto kind = std::size_t(std::ranges::find(ids, idOf(pool)) - ids.begin());
+            const auto kind = std::size_t(std::ranges::find(ids, gpuIdOf(pool)) - ids.begin());
             if (kind >= ids.size() || multiples[kind] == 1)
                 continue;
             RankPin pin;

@@ -2,6 +2,7 @@
 #include "core/planner/space/axes_internal.h"
 
 #include "core/base/words.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/plan/key_list.h"
 #include "core/facts/workload/model_math.h"
 #include "core/iteration/placement/resolve_model.h"
@@ -125,7 +126,6 @@ Errors unknownDatacenters(const Plan &plan, const std::vector<std::string> &ids)
 
 void addHardware(Scope &scope, const Catalogue &catalogue)
 {
-    std::set<std::string> kinds;
     double bytes = 0;
     scope.statesHosts = true;
     for (const Datacenter &datacenter : scope.plan.cluster.datacenters) {
@@ -136,15 +136,14 @@ void addHardware(Scope &scope, const Catalogue &catalogue)
         for (const Pool &pool : datacenter.pools) {
             if (pool.gpus() == 0)
                 continue;
-            const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
-            kinds.insert(gpu ? gpu->id : pool.gpu);
+            const GpuSpec *gpu = gpuOf(pool, catalogue);
             bytes += gpu ? double(pool.gpus()) * double(gpu->memoryBytes) : 0;
             scope.largestNode = std::max(scope.largestNode, pool.gpusPerNode);
             scope.statesHosts &= pool.host.has_value();
         }
     }
     scope.gpus = scope.plan.cluster.gpus();
-    scope.isMixed = kinds.size() > 1;
+    scope.isMixed = gpuIdsOf(scope.plan.cluster).size() > 1;
     scope.isScarce = scope.model && bytes < 2 * detail::kStateBytes * totalParameters(*scope.model);
 }
 

@@ -5,6 +5,7 @@
 #include "core/runs/calibrate/fit_internal.h"
 #include "core/runs/calibrate/kernel_samples.h"
 #include "core/runs/overlay/span_index.h"
+#include "core/runs/telemetry/summarize.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,10 +19,6 @@ namespace {
 constexpr std::size_t kLeastLikes = 3; // of two nobody tells which one is wild
 constexpr double kLeastMessage = 1.0 / 16; // of the largest of its group: norms and counters are no part of the model
 
-struct Interval {
-    Moment start = 0, end = 0;
-};
-
 /// When the rank computes, joined.
 std::vector<Interval> computingOf(const RankRecording &rank, const StepWindow &window)
 {
@@ -33,23 +30,7 @@ std::vector<Interval> computingOf(const RankRecording &rank, const StepWindow &w
             if (spans.work[i] == RecordedWork::Compute)
                 all.push_back({ spans.start[i], spans.start[i] + spans.duration[i] });
     }
-    std::ranges::sort(all, {}, &Interval::start);
-    std::vector<Interval> joined;
-    for (const Interval &one : all)
-        if (!joined.empty() && one.start <= joined.back().end)
-            joined.back().end = std::max(joined.back().end, one.end);
-        else
-            joined.push_back(one);
-    return joined;
-}
-
-Moment shared(const std::vector<Interval> &computing, Interval of)
-{
-    Moment sum = 0;
-    auto at = std::ranges::upper_bound(computing, of.start, {}, &Interval::end);
-    for (; at != computing.end() && at->start < of.end; ++at)
-        sum += std::min(at->end, of.end) - std::max(at->start, of.start);
-    return sum;
+    return unionOf(std::move(all));
 }
 
 enum class GroupOf : std::uint8_t { Other, Tensor, Data };
@@ -199,7 +180,7 @@ std::vector<HiddenSample> hiddenSamples(
             .step = place.step,
             .rank = recording.ranks[last->rank].rank,
             .seconds = double(shown.duration) * 1e-9,
-            .hidden = double(shared(place.computing, { shown.start, shown.start + shown.duration })) * 1e-9 });
+            .hidden = double(overlapOf({ shown.start, shown.start + shown.duration }, place.computing)) * 1e-9 });
     }
     Tamed(all).tame();
     std::map<std::pair<std::uint32_t, int>, HiddenSample> samples; // [group, step]

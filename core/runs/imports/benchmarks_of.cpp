@@ -3,6 +3,7 @@
 // one, the drives of a node.
 #include "core/base/median.h"
 #include "core/base/number_text.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/runs/imports/draft.h"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ void takeFabric(Draft &draft)
     const double own = fastest->busBytesPerSecond * 1e-9 / std::max(1, fastest->ranks / fastest->nodes);
     const std::string from = draft.sourceOf(fastest->source);
     const Pool &pool = datacenters[0].pools[0];
-    const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : draft.catalogue.gpu(pool.gpu);
+    const GpuSpec *gpu = gpuOf(pool, draft.catalogue);
     const double nominal = datacenters[0].fabricGbpsPerGpu.value_or(gpu ? gpu->fabricGbps : 0) / 8;
     if (nominal > 0 && own > nominal)
         return draft.ignore(from + " reaches " + plainText(own) + " GB/s per GPU between nodes, more than the "

@@ -4,6 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/facts/catalogue/nvlinks.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/hardware/gpu_name.h"
 #include "core/runs/imports/draft.h"
 #include "core/runs/imports/told_nodes.h"
@@ -19,14 +20,9 @@ namespace {
 
 constexpr int kMostNodes = 1'000'000, kMostGpusOfNode = 1024;
 
-const GpuSpec *specOf(const Draft &draft, const Pool &pool)
-{
-    return pool.inlineGpu ? &*pool.inlineGpu : draft.catalogue.gpu(pool.gpu);
-}
-
 std::string nameOf(const Draft &draft, const Pool &pool)
 {
-    const GpuSpec *gpu = specOf(draft, pool);
+    const GpuSpec *gpu = gpuOf(pool, draft.catalogue);
     return gpu ? shortName(*gpu) : pool.gpu;
 }
 
@@ -121,7 +117,7 @@ bool setGpu(Draft &draft, Pool &pool, const std::string &name, const std::string
 /// What a topology tells of its GPUs without their names, against the GPU that is counted.
 void checkCapability(Draft &draft, const Pool &pool, int capability, const std::string &from)
 {
-    const GpuSpec *gpu = specOf(draft, pool);
+    const GpuSpec *gpu = gpuOf(pool, draft.catalogue);
     const int own = gpu ? computeCapability(gpu->name) : 0;
     if (!gpu || own == capability || (own == 0 && gpu->vendor == "NVIDIA"))
         return;
@@ -138,7 +134,7 @@ void checkCapability(Draft &draft, const Pool &pool, int capability, const std::
 /// Links between the GPUs of a node, where they are told and other than the catalogue's by more than a tenth.
 void setNvlink(Draft &draft, Pool &pool, const RecordedNodes &nodes, const std::string &from)
 {
-    const GpuSpec *gpu = specOf(draft, pool);
+    const GpuSpec *gpu = gpuOf(pool, draft.catalogue);
     const double told = nodes.nvlinkBytesPerSecond / 1e9;
     if (!gpu || !(told > 0) || told > 1e5 || std::abs(told - gpu->linkGBps) <= 0.1 * std::max(gpu->linkGBps, told))
         return;

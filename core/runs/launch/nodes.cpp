@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // In which order nodes have to be named, so that each rank computes what the plan has there. Megatron-LM and torchtitan
 // number ranks alike: tensor group first, then context, then replicas, and stages last.
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/runs/launch/launch_internal.h"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ void orderNodes(Draft &draft)
                 "nodes of " + std::to_string(pools.front()->gpusPerNode) + " and of " + std::to_string(pool.gpusPerNode)
                     + " GPUs in one run, and torchrun starts as many processes on each",
                 "as many GPUs in every node");
-        const std::string gpu = pool.inlineGpu ? pool.inlineGpu->name : pool.gpu;
+        const std::string gpu = gpuNameOf(pool);
         kinds += kinds.find(gpu) == std::string::npos ? (kinds.empty() ? "" : " and ") + gpu : std::string();
         pools.push_back(&pool);
     }

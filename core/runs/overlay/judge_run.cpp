@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/evaluation/evaluate/run.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/runs/overlay/reported_job.h"
 #include "core/runs/telemetry/sample_names.h"
 
@@ -41,7 +42,7 @@ std::vector<std::string> poolGpusOf(const Plan &plan)
     std::vector<std::string> names;
     for (const Datacenter &datacenter : plan.cluster.datacenters)
         for (const Pool &pool : datacenter.pools)
-            names.push_back(pool.inlineGpu ? pool.inlineGpu->name : pool.gpu);
+            names.push_back(gpuNameOf(pool));
     return names;
 }
 

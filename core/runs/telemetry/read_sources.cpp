@@ -90,7 +90,10 @@ Expected<Recording> readBy(const SourceReader &reader, SourceStream &stream, con
     const auto file = readWhole(stream);
     if (!file)
         return std::unexpected(file.error());
-    return reader.read(file->text, options);
+    auto recording = reader.read(file->text, options);
+    if (options.stop.stop_requested()) // it ends early in what a reader answers then, or is refused for it
+        return std::unexpected(Error { ErrorCode::Cancelled, stream.file(), "cancelled", "" });
+    return recording;
 }
 
 void addFiles(const fs::path &folder, std::vector<std::string> &files)

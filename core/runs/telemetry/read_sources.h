@@ -55,8 +55,8 @@ struct SourceReader {
     SourceKind kind;
     /// head: up to 64 KiB
     int (*looksLike)(std::string_view fileName, std::string_view head);
-    /// Errors: Cancelled; BadSyntax with line or byte, where nothing of it can be used. Truncated or partly bad files
-    /// are read as far as they go.
+    /// Errors: BadSyntax with line or byte, where nothing of it can be used. Truncated or partly bad files are read as
+    /// far as they go. One that is stopped answers anything: readSource() makes Cancelled of it.
     Expected<Recording> (*read)(const SourceText &source, const SourceOptions &options);
     /// it is recognised to be named: `read` says why it is not read
     bool isRefused = false;

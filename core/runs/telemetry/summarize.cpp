@@ -203,6 +203,12 @@ std::int64_t overlapOf(std::span<const Interval> first, std::span<const Interval
     return sum;
 }
 
+std::int64_t overlapOf(const Interval &one, std::span<const Interval> disjoint)
+{
+    const auto first = std::ranges::upper_bound(disjoint, one.start, {}, &Interval::end);
+    return overlapOf(std::span(&one, 1), { first, disjoint.end() });
+}
+
 HtaClass htaClassOf(std::string_view name)
 {
     // CommunicateKernelGroupingPattern, MemoryKernelGroupingPattern, ComputeKernelGroupingPattern of

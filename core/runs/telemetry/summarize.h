@@ -21,8 +21,9 @@ struct Interval {
 /// Disjoint, in order of start; intervals that touch are one.
 [[nodiscard]] std::vector<Interval> unionOf(std::vector<Interval> intervals);
 [[nodiscard]] std::int64_t lengthOf(std::span<const Interval> disjoint);
-/// Of two unions: the length of what both cover.
+/// Of two unions, or of one interval and a union: the length of what both cover.
 [[nodiscard]] std::int64_t overlapOf(std::span<const Interval> first, std::span<const Interval> second);
+[[nodiscard]] std::int64_t overlapOf(const Interval &one, std::span<const Interval> disjoint);
 
 /// What HTA makes of a kernel's name.
 enum class HtaClass : std::uint8_t { Communication, Memory, Computation, Other };

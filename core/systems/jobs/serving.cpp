@@ -102,34 +102,6 @@ std::vector<std::uint8_t> servedBy(const JobSet &set, const JobSpec &job, int no
     return served;
 }
 
-bool isServed(const std::vector<std::uint8_t> &served)
-{
-    return std::ranges::find(served, 1) != served.end();
-}
-
-std::vector<int> kindsOf(const JobSet &set, const std::vector<std::uint8_t> &served)
-{
-    std::vector<int> kinds;
-    for (std::size_t g = 0; g < served.size(); ++g)
-        if (served[g] != 0 && std::ranges::find(kinds, set.gpus[g].kind) == kinds.end())
-            kinds.push_back(set.gpus[g].kind);
-    std::ranges::sort(kinds);
-    return kinds;
-}
-
-std::vector<double> fastest(const JobSet &set, const JobSpec &job, const std::vector<std::uint8_t> &served)
-{
-    std::vector<double> seconds;
-    for (const int kind : kindsOf(set, served)) {
-        const std::vector<double> &there = job.seconds[static_cast<std::size_t>(kind)];
-        if (seconds.empty())
-            seconds = there;
-        for (std::size_t u = 0; u < seconds.size(); ++u)
-            seconds[u] = std::min(seconds[u], there[u]);
-    }
-    return seconds;
-}
-
 std::string neverRuns(const JobSet &set, const JobSpec &job)
 {
     if (job.units.empty() || job.minibatches <= 0)
@@ -154,7 +126,8 @@ std::string neverRuns(const JobSet &set, const JobSpec &job)
     if (const double memory = set.nodes[static_cast<std::size_t>(job.node)].memory; job.hostPeak() > memory)
         return "needs " + bytesText(job.hostPeak()) + " of host memory, node " + std::to_string(job.node) + " has "
             + bytesText(memory);
-    return isServed(servedBy(set, job, job.node)) ? "" : whyNoGpu(set, job);
+    const std::vector<std::uint8_t> served = servedBy(set, job, job.node);
+    return std::ranges::find(served, 1) != served.end() ? "" : whyNoGpu(set, job);
 }
 
 } // namespace trainyard

@@ -19,19 +19,10 @@ namespace trainyard {
 /// [GPU]: 1 where it may run units of the job while its host is that node.
 [[nodiscard]] std::vector<std::uint8_t> servedBy(const JobSet &set, const JobSpec &job, int node);
 
-/// Seconds of each unit on the fastest kind of those GPUs; empty where there is none.
-[[nodiscard]] std::vector<double> fastest(
-    const JobSet &set, const JobSpec &job, const std::vector<std::uint8_t> &served);
-
-/// The kinds of those GPUs, ascending.
-[[nodiscard]] std::vector<int> kindsOf(const JobSet &set, const std::vector<std::uint8_t> &served);
-
 /// Whether anything of the job's travels to a GPU, or back.
 [[nodiscard]] bool loads(const JobSpec &job);
 [[nodiscard]] bool stores(const JobSpec &job);
 /// Whether the GPU has a way to the host of the node, both ways where both are needed.
 [[nodiscard]] bool hasWay(const JobSet &set, bool loads, bool stores, std::size_t gpu, int node);
-
-[[nodiscard]] bool isServed(const std::vector<std::uint8_t> &served);
 
 } // namespace trainyard

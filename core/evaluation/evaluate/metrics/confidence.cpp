@@ -3,6 +3,7 @@
 
 #include "core/base/words.h"
 #include "core/evaluation/evaluate/problems/doubt_problems.h"
+#include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/hardware/element_bytes.h"
 #include "core/facts/plan/calibration.h"
 #include "core/iteration/placement/degrees.h"
@@ -16,11 +17,6 @@ namespace trainyard {
 namespace {
 
 constexpr int kFewestRows = 3; // fewer rows on one combination are evidence for their family only
-
-const GpuSpec *gpuOf(const Pool &pool, const Catalogue &catalogue)
-{
-    return pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
-}
 
 /// The widest of both: neither's observations are left out.
 void widen(TimeRange &range, const TimeRange &by)

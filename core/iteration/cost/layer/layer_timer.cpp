@@ -238,31 +238,17 @@ void LayerTimer::unfusedAttention()
     inputGrad.launches += 6;
 }
 
-void LayerTimer::elementwiseForward(double bytes, double kernels)
+void LayerTimer::addElementwise(KernelWork &work, double bytes, double kernels) const
 {
-    forward.elementwise += memoryTime(bytes * m_passes * element / 2)
+    work.elementwise += memoryTime(bytes * m_passes * element / 2)
         + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
-    forward.launches += kernels;
-}
-
-void LayerTimer::elementwiseInputGrad(double bytes, double kernels)
-{
-    inputGrad.elementwise += memoryTime(bytes * m_passes * element / 2)
-        + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
-    inputGrad.launches += kernels;
+    work.launches += kernels;
 }
 
 void LayerTimer::elementwise(double bytes, double kernels)
 {
     elementwiseForward(bytes, kernels);
     elementwiseInputGrad(bytes * 1.5, kernels);
-}
-
-void LayerTimer::elementwiseAgain(double bytes, double kernels)
-{
-    recomputeWork.elementwise += memoryTime(bytes * m_passes * element / 2)
-        + microseconds(m_gpu.gemm.launchUs / 2) * (m_work.stack.cudaGraphs ? 0 : 1);
-    recomputeWork.launches += kernels;
 }
 
 void LayerTimer::accumulate(double parameters, double tensors)

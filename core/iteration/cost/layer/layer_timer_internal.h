@@ -58,10 +58,10 @@ public:
     /// fused.
     void elementwise(double bytes, double kernels);
     /// The same in one direction only.
-    void elementwiseForward(double bytes, double kernels);
-    void elementwiseInputGrad(double bytes, double kernels);
+    void elementwiseForward(double bytes, double kernels) { addElementwise(forward, bytes, kernels); }
+    void elementwiseInputGrad(double bytes, double kernels) { addElementwise(inputGrad, bytes, kernels); }
     /// Of such bytes forward, what a backward does again although the layer is not recomputed as a whole.
-    void elementwiseAgain(double bytes, double kernels);
+    void elementwiseAgain(double bytes, double kernels) { addElementwise(recomputeWork, bytes, kernels); }
     /// Gradients of so many parameters join the main gradients, from `tensors` kernels.
     void accumulate(double parameters, double tensors);
 
@@ -90,6 +90,7 @@ private:
     void fusedAttention();
     void unfusedAttention();
     void addProduct(KernelWork &work, Seconds kernel) const;
+    void addElementwise(KernelWork &work, double bytes, double kernels) const;
     /// An operand is scaled and rounded for a product in 8 or 4 bits, which moves so many bytes. Nothing in 16 bits.
     void addCast(KernelWork &work, double bytes, double kernels) const;
     /// Of a product whose operands are loaded along rows of so many elements.

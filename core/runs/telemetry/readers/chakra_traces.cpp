@@ -2,6 +2,7 @@
 #include "core/runs/telemetry/readers/chakra_internal.h"
 
 #include "core/runs/telemetry/kernel_classes.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/wire_message.h"
 
 #include <algorithm>
@@ -250,8 +251,9 @@ Expected<Recording> readChakra(const SourceText &source, const SourceOptions &op
         made.isTruncated = true;
         bytes = {};
     }
-    std::int64_t broken = 0, told = 0;
-    for (std::int64_t nodes = 0; !bytes.empty(); ++nodes) {
+    std::int64_t broken = 0;
+    ReadingPace pace(source, options);
+    while (!bytes.empty() && !pace.isStopped(source.text.size() - bytes.size())) {
         const auto message = takeDelimited(bytes);
         if (!message) {
             made.isTruncated = true;
@@ -261,13 +263,6 @@ Expected<Recording> readChakra(const SourceText &source, const SourceOptions &op
         if (node)
             maker.add(*node);
         broken += node ? 0 : 1;
-        if (nodes < told)
-            continue;
-        told = nodes + 10'000;
-        if (options.stop.stop_requested())
-            return std::unexpected(Error { ErrorCode::Cancelled, source.file, "cancelled", "" });
-        if (options.progress)
-            options.progress(1 - static_cast<double>(bytes.size()) / static_cast<double>(source.text.size()));
     }
     maker.finish();
     if (broken > 0)

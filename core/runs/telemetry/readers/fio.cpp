@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/runs/telemetry/readers/loose_json.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
@@ -150,15 +151,10 @@ Expected<Recording> readFio(const SourceText &source, const SourceOptions &optio
 {
     FioFile file(source);
     ReadingPace pace(source, options);
-    bool isStopped = false;
     const bool isTruncated = eachObject(source.text, beginOf(source.text), [&](LooseJsonValue root, std::size_t at) {
-        isStopped = pace.isStopped(at);
-        if (!isStopped)
-            file.add(root);
-        return !isStopped;
+        file.add(root);
+        return !pace.isStopped(at);
     });
-    if (isStopped)
-        return pace.stopped();
     return file.finish(source, isTruncated);
 }
 

@@ -166,13 +166,11 @@ int looksLikeFlightRecorder(std::string_view, std::string_view head)
     return hasEntries || (has("\"pg_config\"") && has("\"pg_status\"")) ? 90 : 0;
 }
 
-Expected<Recording> readFlightRecorder(const SourceText &source, const SourceOptions &options)
+Expected<Recording> readFlightRecorder(const SourceText &source, const SourceOptions &)
 {
     LooseJson json;
     if (!json.read(source.text))
         return refusal(source, "It is no JSON of a flight recorder");
-    if (options.stop.stop_requested())
-        return ReadingPace(source, options).stopped();
     FlightDump dump(source);
     dump.addGroups(json.root());
     for (const LooseJsonValue entry : json.root()["entries"])

@@ -101,17 +101,12 @@ int looksLikeHwloc(std::string_view, std::string_view head)
 Expected<Recording> readHwloc(const SourceText &source, const SourceOptions &options)
 {
     RecordingBuilder scribe(source, SourceKind::Hwloc);
-    ReadingPace pace(source, options);
     Host host;
     const auto open = [&](const XmlElement &element) {
         host.open(element);
         ++scribe.source().taken;
     };
-    const XmlEnd end =
-        scanXml(source.text, { .open = open, .close = [&](std::string_view name) { host.close(name); } }, pace);
-    if (end == XmlEnd::Stopped)
-        return pace.stopped();
-    tellXmlEnd(scribe, end);
+    scanXml(source, options, { .open = open, .close = [&](std::string_view name) { host.close(name); } }, scribe);
     RecordedNodes node = host.node();
     if (node.hostMemoryBytes <= 0 && node.gpus == 0 && host.units == 0)
         return refusal(source, "It is a topology of hwloc without a machine in it");

@@ -2,6 +2,7 @@
 #include "core/runs/telemetry/readers/infiniband.h"
 
 #include "core/runs/telemetry/readers/fabric_graph.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -138,12 +139,9 @@ int looksLikeIbNetDiscover(std::string_view, std::string_view head)
 Expected<Recording> readIbNetDiscover(const SourceText &source, const SourceOptions &options)
 {
     RecordingBuilder scribe(source, SourceKind::IbNetDiscover);
-    ReadingPace pace(source, options);
     NetDiscover fabric;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         if (isHeading(text)) {
             fabric.addHeading(text);
@@ -177,13 +175,10 @@ int looksLikeIbLinkInfo(std::string_view, std::string_view head)
 Expected<Recording> readIbLinkInfo(const SourceText &source, const SourceOptions &options)
 {
     RecordingBuilder scribe(source, SourceKind::IbLinkInfo);
-    ReadingPace pace(source, options);
     LinkInfo fabric;
     std::int64_t down = 0;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         if (LinkInfo::isHeading(text)) {
             fabric.addHeading(text);

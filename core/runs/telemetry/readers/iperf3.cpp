@@ -4,6 +4,7 @@
 #include "core/base/ascii_text.h"
 #include "core/base/number_text.h"
 #include "core/runs/telemetry/readers/loose_json.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/sample_names.h"
@@ -244,15 +245,10 @@ Expected<Recording> readIperf3(const SourceText &source, const SourceOptions &op
 {
     Iperf3File file(source);
     ReadingPace pace(source, options);
-    bool isStopped = false;
     const bool isTruncated = eachObject(source.text, 0, [&](LooseJsonValue root, std::size_t at) {
-        isStopped = pace.isStopped(at);
-        if (!isStopped)
-            file.add(root);
-        return !isStopped;
+        file.add(root);
+        return !pace.isStopped(at);
     });
-    if (isStopped)
-        return pace.stopped();
     return file.finish(source, isTruncated);
 }
 

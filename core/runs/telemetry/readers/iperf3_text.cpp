@@ -2,8 +2,8 @@
 // What iperf3 (and iperf 2) prints without -J: "[  5]   0.00-10.00  sec  11.0 GBytes  9.41 Gbits/sec  receiver". Of a
 // test the sums at its end count, as they were received; without an end the intervals.
 #include "core/runs/telemetry/readers/iperf3.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/recording_builder.h"
-#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -207,12 +207,9 @@ int looksLikeIperf3Text(std::string_view, std::string_view head)
 Expected<Recording> readIperf3Text(const SourceText &source, const SourceOptions &options)
 {
     RecordingBuilder scribe(source, SourceKind::Iperf3);
-    ReadingPace pace(source, options);
     PrintedTests tests(scribe);
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         tests.take(line.text);
     }
     tests.end();

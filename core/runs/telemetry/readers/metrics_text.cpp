@@ -4,6 +4,7 @@
 #include "core/runs/telemetry/collectives.h"
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/exporter_metrics.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -281,12 +282,9 @@ Expected<Recording> readMetricsText(const SourceText &source, const SourceOption
     if (isFieldList(source.text))
         return refusal(source, "It is a list of DCGM's fields, as dcgm-exporter is set up with, without samples");
     Exposition exposition(source);
-    ReadingPace pace(source, options);
     bool isCut = false;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         isCut = line.isOpen && trimmed(line.text) != "# EOF";
         if (!isCut)
             exposition.addLine(line.text);

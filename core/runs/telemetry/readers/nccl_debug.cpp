@@ -2,6 +2,7 @@
 #include "core/runs/telemetry/readers/nccl_debug.h"
 
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
@@ -165,18 +166,12 @@ Expected<Recording> readNcclDebug(const SourceText &source, const SourceOptions 
             options.progress(kShareOfDebugLines + share * (1 - kShareOfDebugLines));
         };
     }
-    ReadingPace pace(source, first);
-    TextLines lines(source.text);
-    for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
+    PacedLines lines(source, first);
+    for (TextLine line; lines.next(line);)
         log.add(trimmed(line.text));
-    }
     auto debug = log.finish(source);
     // megabytes of debug lines may stand before the steps of a training run: it is the log of that
     auto training = readTrainingLog(source, second);
-    if (!training && training.error().code == ErrorCode::Cancelled)
-        return training;
     if (!training || !debug)
         return training ? std::move(training) : std::move(debug);
     RecordedSource &made = training->sources.front();

@@ -34,7 +34,6 @@ int looksLikeNcclGraph(std::string_view, std::string_view head)
 Expected<Recording> readNcclGraph(const SourceText &source, const SourceOptions &options)
 {
     RecordingBuilder scribe(source, SourceKind::NcclGraph);
-    ReadingPace pace(source, options);
     std::set<std::string> gpus;
     const auto open = [&](const XmlElement &element) {
         if (element.name == "gpu" && gpus.size() < 4096)
@@ -48,10 +47,7 @@ Expected<Recording> readNcclGraph(const SourceText &source, const SourceOptions 
             + " GB/s within a node by " + figureText(element["typeintra"]) + ", " + figureText(element["speedinter"])
             + " GB/s between nodes by " + figureText(element["typeinter"]));
     };
-    const XmlEnd end = scanXml(source.text, { .open = open, .close = [](std::string_view) {} }, pace);
-    if (end == XmlEnd::Stopped)
-        return pace.stopped();
-    tellXmlEnd(scribe, end);
+    scanXml(source, options, { .open = open, .close = [](std::string_view) {} }, scribe);
     if (scribe.source().taken == 0)
         return refusal(source, "It is XML like the graphs that NCCL writes, but without a graph and its channels");
     if (!gpus.empty()) {

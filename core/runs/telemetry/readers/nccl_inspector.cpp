@@ -3,6 +3,7 @@
 
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/loose_json.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/recording_builder.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -153,9 +154,7 @@ Expected<Recording> readNcclInspector(const SourceText &source, const SourceOpti
     InspectorLog log(source);
     ReadingPace pace(source, options);
     LooseJson json;
-    for (std::size_t at = 0; at < source.text.size();) {
-        if (pace.isStopped(at))
-            return pace.stopped();
+    for (std::size_t at = 0; at < source.text.size() && !pace.isStopped(at);) {
         at = source.text.find('{', at);
         if (at == std::string_view::npos || !json.read(source.text, at))
             break;

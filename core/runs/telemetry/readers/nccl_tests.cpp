@@ -3,6 +3,7 @@
 
 #include "core/runs/telemetry/readers/collective_names.h"
 #include "core/runs/telemetry/readers/nccl_tests_section.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -232,11 +233,8 @@ int looksLikeNcclTests(std::string_view, std::string_view head)
 Expected<Recording> readNcclTests(const SourceText &source, const SourceOptions &options)
 {
     Table table(source);
-    ReadingPace pace(source, options);
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         table.addLine(trimmed(line.text), !line.isOpen);
     }
     return table.finish(source);

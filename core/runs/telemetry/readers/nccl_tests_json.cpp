@@ -56,13 +56,11 @@ int looksLikeNcclTestsJson(std::string_view, std::string_view head)
     return has("\"version\"") && has("\"start_time\"") && has("\"args\"") && has("\"env\"") && has("_perf") ? 80 : 0;
 }
 
-Expected<Recording> readNcclTestsJson(const SourceText &source, const SourceOptions &options)
+Expected<Recording> readNcclTestsJson(const SourceText &source, const SourceOptions &)
 {
     LooseJson json;
     if (!json.read(source.text))
         return refusal(source, "It is no JSON of nccl-tests");
-    if (options.stop.stop_requested())
-        return ReadingPace(source, options).stopped();
     RecordingBuilder scribe(source, SourceKind::NcclTestsJson);
     const LooseJsonValue root = json.root(), config = root["config"];
     NcclTestsSection section;

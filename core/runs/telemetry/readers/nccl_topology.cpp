@@ -256,19 +256,15 @@ int looksLikeNcclTopology(std::string_view, std::string_view head)
 Expected<Recording> readNcclTopology(const SourceText &source, const SourceOptions &options)
 {
     RecordingBuilder scribe(source, SourceKind::NcclTopology);
-    ReadingPace pace(source, options);
     DeviceTree topology(scribe);
-    const XmlEnd end = scanXml(source.text,
+    scanXml(source, options,
         { .open = [&](const XmlElement &element) { topology.open(element); },
             .close = [&](std::string_view name) { topology.close(name); } },
-        pace);
-    if (end == XmlEnd::Stopped)
-        return pace.stopped();
+        scribe);
     if (topology.isStrange())
         return refusal(source,
             "It is XML like a topology of NCCL, but not as NCCL writes it: <system><cpu numaid=…><pci busid=…><gpu "
             "dev=…> and <pci><nic><net>");
-    tellXmlEnd(scribe, end);
     topology.finish();
     if (scribe.recording().nodes.empty())
         return refusal(source, "It is a topology of NCCL without a GPU and without a network adapter");

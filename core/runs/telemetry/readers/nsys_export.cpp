@@ -96,8 +96,7 @@ public:
     {
     }
 
-    /// False: it was stopped.
-    bool read()
+    void read()
     {
         readSession();
         readStrings();
@@ -110,7 +109,6 @@ public:
             graphs.next() && graphs.whole(0) > 0)
             m_scribe.note("What CUDA graphs launch is told as a whole (" + std::to_string(graphs.whole(0))
                 + " graphs), which is not read: record with --cuda-graph-trace=node");
-        return !m_stop.stop_requested();
     }
 
     void finish()
@@ -363,8 +361,7 @@ Expected<Recording> readNsysExport(const SourceText &source, const SourceOptions
             "a table StringIds");
     RecordingBuilder scribe(source, SourceKind::NsysExport);
     NsysExport reading(database.get(), scribe, options);
-    if (!reading.read())
-        return ReadingPace(source, options).stopped();
+    reading.read();
     reading.finish();
     if (scribe.recording().ranks.empty())
         return refusal(source,

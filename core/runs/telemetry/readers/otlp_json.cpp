@@ -2,6 +2,7 @@
 #include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/otlp.h"
 #include "core/runs/telemetry/readers/otlp_collector.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -138,9 +139,7 @@ Expected<Recording> readOtlpJson(const SourceText &source, const SourceOptions &
     JsonMessages messages(collector);
     ReadingPace pace(source, options);
     LooseJson json;
-    for (std::size_t at = source.text.find('{'); at != std::string_view::npos;) {
-        if (pace.isStopped(at))
-            return pace.stopped();
+    for (std::size_t at = source.text.find('{'); at != std::string_view::npos && !pace.isStopped(at);) {
         if (!json.read(source.text, at))
             break;
         messages.add(json.root());

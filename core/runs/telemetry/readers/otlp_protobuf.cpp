@@ -286,10 +286,8 @@ Expected<Recording> readOtlpProtobuf(const SourceText &source, const SourceOptio
     return readOtlpProtobuf(source, options, nullptr);
 }
 
-Expected<Recording> readOtlpProtobuf(const SourceText &source, const SourceOptions &options, OtlpHistory *history)
+Expected<Recording> readOtlpProtobuf(const SourceText &source, const SourceOptions &, OtlpHistory *history)
 {
-    if (options.stop.stop_requested())
-        return ReadingPace(source, options).stopped();
     OtlpCollector collector(source, SourceKind::OtlpProtobuf, history);
     ProtobufMessages messages(collector);
     if (!messages.add(source.text))

@@ -242,14 +242,11 @@ Expected<Recording> readProbe(const SourceText &source, const SourceOptions &opt
         return refusal(source,
             "It is the result of a probe of version " + std::to_string(*version) + "; this program reads version 1");
     ProbeFile file(source);
-    ReadingPace pace(source, options);
-    if (pace.isStopped(0))
-        return pace.stopped();
     file.addMachine(root["machine"]);
     for (const LooseJsonValue sample : root["samples"]) {
-        file.addSample(sample);
         if (options.stop.stop_requested())
-            return pace.stopped();
+            break;
+        file.addSample(sample);
     }
     return file.finish(source, root, json.isTruncated() || json.isBroken());
 }

@@ -161,7 +161,7 @@ int looksLikePrometheusAnswer(std::string_view, std::string_view head)
     return 0;
 }
 
-Expected<Recording> readPrometheusAnswer(const SourceText &source, const SourceOptions &options)
+Expected<Recording> readPrometheusAnswer(const SourceText &source, const SourceOptions &)
 {
     if (isWebPage(source.text)) {
         const std::string title = shortened(titleOf(source.text.substr(0, 65536)), 200);
@@ -175,8 +175,6 @@ Expected<Recording> readPrometheusAnswer(const SourceText &source, const SourceO
     LooseJson json;
     if (!json.read(source.text))
         return refusal(source, "It is no answer of a Prometheus server: there is no JSON in it");
-    if (options.stop.stop_requested())
-        return ReadingPace(source, options).stopped();
     const LooseJsonValue root = json.root();
     const std::string type = root["data"]["resultType"].text();
     Answer answer(source);

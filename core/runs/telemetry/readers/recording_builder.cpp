@@ -15,7 +15,6 @@ constexpr std::size_t kLongestNote = 400;
 constexpr std::size_t kOfSeries = sizeof(SampleSeries) + 64; // with what tables hold beside it, about
 constexpr std::size_t kOfKey = 96; // with its place in a table, about
 constexpr std::size_t kOfSample = sizeof(Moment) + sizeof(double);
-constexpr std::size_t kPaceBytes = std::size_t(1) << 20;
 
 /// Calls `visit` with every moment of the recording.
 template <class Visit> void visitMoments(Recording &recording, Visit visit)
@@ -198,21 +197,6 @@ Expected<Recording> RecordingBuilder::finish()
 std::unexpected<Error> refusal(const SourceText &text, std::string sentence)
 {
     return std::unexpected(Error { ErrorCode::BadSyntax, text.file, printable(sentence), "" });
-}
-
-bool ReadingPace::isStopped(std::size_t byte)
-{
-    if (byte < m_told + kPaceBytes)
-        return false;
-    m_told = byte;
-    if (m_options.progress && !m_text.text.empty())
-        m_options.progress(static_cast<double>(byte) / static_cast<double>(m_text.text.size()));
-    return m_options.stop.stop_requested();
-}
-
-std::unexpected<Error> ReadingPace::stopped() const
-{
-    return std::unexpected(Error { ErrorCode::Cancelled, m_text.file, "cancelled", "" });
 }
 
 } // namespace trainyard::readers

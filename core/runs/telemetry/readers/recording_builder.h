@@ -50,21 +50,4 @@ private:
 /// "It is … : …" for a file that is recognised and holds nothing to read; readSource() makes a refused source of it.
 [[nodiscard]] std::unexpected<Error> refusal(const SourceText &text, std::string sentence);
 
-/// Asked in loops over lines or values: tells progress by the byte reached, and whether to stop.
-class ReadingPace {
-public:
-    ReadingPace(const SourceText &text, const SourceOptions &options)
-        : m_text(text)
-        , m_options(options)
-    {
-    }
-    [[nodiscard]] bool isStopped(std::size_t byte);
-    [[nodiscard]] std::unexpected<Error> stopped() const;
-
-private:
-    const SourceText &m_text;
-    const SourceOptions &m_options;
-    std::size_t m_told = 0;
-};
-
 } // namespace trainyard::readers

@@ -2,8 +2,8 @@
 // What rocm-smi --showtopo prints: several matrices over the GPUs of a node, of which the one of link types counts.
 #include "core/base/words.h"
 #include "core/runs/telemetry/readers/node_builder.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/smi_topology.h"
-#include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
@@ -32,13 +32,10 @@ int looksLikeRocmTopology(std::string_view, std::string_view head)
 Expected<Recording> readRocmTopology(const SourceText &source, const SourceOptions &options)
 {
     RecordingBuilder scribe(source, SourceKind::SmiTopology);
-    ReadingPace pace(source, options);
     std::map<std::string, int, std::less<>> links; // XGMI links of each GPU
     bool isInside = false;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         if (text.starts_with("==="))
             isInside = text.find(kLinkTypes) != text.npos;

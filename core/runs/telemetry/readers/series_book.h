@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Series while a file is read: samples come in the order of the file, by step or by moment; each series is sorted when
 // the book is closed, and of several values of one step the last stays, as a run that was restarted goes on from there.
-// Also what every reader says of its source: what was left out and why, and notes. One thread.
+// Also what every reader says of its source: what was left out and why, and notes. One thread. A RecordingBuilder
+// collects series, too, of a file that is read whole: bounded by the bytes that it holds of the file, the first of
+// repeated samples staying, ranks and points beside them. A book lasts while its source grows: series give what came
+// since the last time and stay known, bounded by their number, the last of a step staying.
 
 #include "core/runs/telemetry/read_sources.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/instance_catalogues.h"
 #include "core/runs/telemetry/readers/node_builder.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -142,16 +143,12 @@ int looksLikeSkyCatalogue(std::string_view, std::string_view head)
 Expected<Recording> readSkyCatalogue(const SourceText &source, const SourceOptions &options)
 {
     Catalogue catalogue(source);
-    ReadingPace pace(source, options);
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     TextLine line;
     if (lines.next(line))
         catalogue.setHeader(line.text);
-    while (lines.next(line)) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
+    while (lines.next(line))
         catalogue.add(line.text, !line.isOpen);
-    }
     return catalogue.finish(source);
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/node_builder.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -170,12 +171,9 @@ int looksLikeSlurmNodes(std::string_view, std::string_view head)
 Expected<Recording> readSlurmNodes(const SourceText &source, const SourceOptions &options)
 {
     NodeList nodes(source);
-    ReadingPace pace(source, options);
     std::string node;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         if (text.starts_with("NodeName=")) {
             addText(nodes, node);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/hostlist.h"
 #include "core/runs/telemetry/readers/node_builder.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/slurm_topology.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
@@ -107,12 +108,9 @@ int looksLikeSlurmConf(std::string_view, std::string_view head)
 Expected<Recording> readSlurmConf(const SourceText &source, const SourceOptions &options)
 {
     Conf conf(source);
-    ReadingPace pace(source, options);
     std::string joined; // lines that go on behind a backslash
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         if (text.ends_with('\\')) {
             joined.append(text.substr(0, text.size() - 1));

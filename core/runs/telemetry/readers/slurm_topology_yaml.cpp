@@ -129,10 +129,9 @@ int looksLikeSlurmYaml(std::string_view, std::string_view head)
     return tree && tree->root.isList() && std::ranges::any_of(tree->root.below, isTopology) ? 92 : 0;
 }
 
-Expected<Recording> readSlurmYaml(const SourceText &source, const SourceOptions &options)
+Expected<Recording> readSlurmYaml(const SourceText &source, const SourceOptions &)
 {
     RecordingBuilder scribe(source, SourceKind::SlurmTopology);
-    ReadingPace pace(source, options);
     const auto tree = yamlSettings(source.text, source.file);
     if (!tree)
         return std::unexpected(tree.error());
@@ -140,8 +139,6 @@ Expected<Recording> readSlurmYaml(const SourceText &source, const SourceOptions 
     std::vector<Topology> all;
     std::size_t named = 0;
     for (const SettingsNode &one : tree->root.below) {
-        if (pace.isStopped(0))
-            return pace.stopped();
         if (one.find("topology"))
             all.push_back(topologyOf(one, named, scribe));
         else

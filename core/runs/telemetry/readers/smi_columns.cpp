@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/smi_columns.h"
 
+#include "core/base/units.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/sample_names.h"
 
@@ -102,7 +103,32 @@ SmiColumn smiDmonColumn(std::string_view header, std::string_view unit)
     return column;
 }
 
-void SmiSeries::add(const SmiColumn &column, std::string_view gpu, std::int64_t at, std::string_view cell)
+void SmiRows::add(const std::vector<SmiColumn> &columns, const std::string &gpu, std::optional<std::int64_t> at,
+    const std::vector<std::string_view> &cells)
+{
+    std::int64_t &row = m_rows[gpu];
+    m_hasGuessedTimes |= !at && row > 0;
+    const std::int64_t moment = at.value_or(row * kNanosecondsPerSecond);
+    for (std::size_t i = 0; i < std::min(columns.size(), cells.size()); ++i)
+        addCell(columns[i], gpu, moment, cells[i]);
+    ++row;
+}
+
+void SmiRows::drop(bool isFinished)
+{
+    m_scribe.source().isTruncated |= !isFinished;
+    m_scribe.drop(isFinished ? "lines that are no row" : "a last line that is cut");
+}
+
+Expected<Recording> SmiRows::finish(bool hasTimes)
+{
+    auto recording = m_scribe.finish();
+    if (!hasTimes)
+        recording->zero = 0;
+    return recording;
+}
+
+void SmiRows::addCell(const SmiColumn &column, std::string_view gpu, std::int64_t at, std::string_view cell)
 {
     if (!column.isSeries)
         return;

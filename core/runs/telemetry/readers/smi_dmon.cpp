@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/units.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/smi_columns.h"
 #include "core/runs/telemetry/readers/smi_tables.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace trainyard::readers {
 
@@ -46,7 +45,7 @@ class DmonTable {
 public:
     explicit DmonTable(const SourceText &source)
         : m_scribe(source, SourceKind::SmiDmon)
-        , m_series(m_scribe)
+        , m_rows(m_scribe)
     {
     }
 
@@ -62,18 +61,15 @@ public:
         if (m_columns.empty())
             setUnits({}); // "nounit" leaves the second line out
         const auto cells = dmonCellsOf(line);
-        if (cells.size() < m_names.size() || !isFinished) {
-            m_scribe.source().isTruncated |= !isFinished;
-            return m_scribe.drop(isFinished ? "lines that are no row" : "a last line that is cut");
-        }
+        if (cells.size() < m_names.size() || !isFinished)
+            return m_rows.drop(isFinished);
         const std::string_view index = cellAt(cells, "gpu");
         if (!integerIn(index))
-            return m_scribe.drop("lines that are no row");
-        const std::string gpu = "gpu" + std::string(index);
-        const std::int64_t at = momentOf(cells, gpu);
-        for (std::size_t i = 0; i < m_columns.size(); ++i)
-            m_series.add(m_columns[i], gpu, at, cells[i]);
-        ++m_rows[gpu];
+            return m_rows.drop(true);
+        const auto at = m_hasClock || m_hasDate
+            ? std::optional(dateTimeOf(cellAt(cells, "Date"), cellAt(cells, "Time")))
+            : std::nullopt;
+        m_rows.add(m_columns, "gpu" + std::string(index), at, cells);
     }
 
     Expected<Recording> finish(const SourceText &source, bool isOfProcesses)
@@ -85,12 +81,9 @@ public:
         if (m_hasClock)
             m_scribe.note(m_hasDate ? "nvidia-smi writes local times without a zone: they are read as UTC"
                                     : "It tells the time of the day without a date: moments count from the first row");
-        else if (m_hasGuessedTimes)
+        else if (m_rows.hasGuessedTimes())
             m_scribe.note("It carries no times: rows of a GPU are taken to be a second apart, as dmon's default is");
-        auto recording = m_scribe.finish();
-        if (!m_hasDate)
-            recording->zero = 0;
-        return recording;
+        return m_rows.finish(m_hasDate);
     }
 
 private:
@@ -125,21 +118,11 @@ private:
         return at < cells.size() && at < m_names.size() ? cells[at] : std::string_view();
     }
 
-    std::int64_t momentOf(const std::vector<std::string_view> &cells, const std::string &gpu)
-    {
-        if (m_hasClock || m_hasDate)
-            return dateTimeOf(cellAt(cells, "Date"), cellAt(cells, "Time"));
-        const std::int64_t row = m_rows[gpu];
-        m_hasGuessedTimes |= row > 0;
-        return row * kNanosecondsPerSecond;
-    }
-
     RecordingBuilder m_scribe;
-    SmiSeries m_series;
+    SmiRows m_rows;
     std::vector<std::string> m_names;
     std::vector<SmiColumn> m_columns;
-    std::unordered_map<std::string, std::int64_t> m_rows; // by GPU
-    bool m_hasClock = false, m_hasDate = false, m_hasGuessedTimes = false;
+    bool m_hasClock = false, m_hasDate = false;
 };
 
 } // namespace
@@ -165,12 +148,9 @@ int looksLikeSmiDmon(std::string_view, std::string_view head)
 Expected<Recording> readSmiDmon(const SourceText &source, const SourceOptions &options)
 {
     DmonTable table(source);
-    ReadingPace pace(source, options);
     bool isOfProcesses = false;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line) && !isOfProcesses;) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         isOfProcesses = isProcessTable(headerOf(text));
         if (!isOfProcesses)

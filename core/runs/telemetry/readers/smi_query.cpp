@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/units.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/smi_columns.h"
 #include "core/runs/telemetry/readers/smi_tables.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace trainyard::readers {
 
@@ -38,7 +37,7 @@ class QueryTable {
 public:
     explicit QueryTable(const SourceText &source)
         : m_scribe(source, SourceKind::SmiQuery)
-        , m_series(m_scribe)
+        , m_rows(m_scribe)
     {
     }
 
@@ -47,11 +46,8 @@ public:
         if (isQueryHeader(line))
             return setHeader(line);
         const auto cells = fieldsAt(line, ',');
-        if (m_columns.empty() || cells.size() != m_columns.size() || !isFinished) {
-            if (!isFinished)
-                m_scribe.source().isTruncated = true;
-            return m_scribe.drop(isFinished ? "lines that are no row" : "a last line that is cut");
-        }
+        if (m_columns.empty() || cells.size() != m_columns.size() || !isFinished)
+            return m_rows.drop(isFinished);
         std::string_view gpu, time;
         for (std::size_t i = 0; i < cells.size(); ++i) {
             if (m_names[i] == "timestamp")
@@ -64,10 +60,9 @@ public:
             for (std::size_t i = 0; i < cells.size() && where.empty(); ++i)
                 if (m_names[i] == other)
                     where = cells[i];
-        const std::int64_t at = timeOf(time, where);
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            m_series.add(m_columns[i], where, at, cells[i]);
-        ++m_rows[where];
+        const auto at = momentIn(time);
+        m_hasTimes |= at.has_value();
+        m_rows.add(m_columns, where, at, cells);
     }
 
     Expected<Recording> finish(const SourceText &source)
@@ -76,12 +71,9 @@ public:
             return refusal(source, "It is a table of nvidia-smi without a row of numbers");
         if (m_hasTimes)
             m_scribe.note("nvidia-smi writes local times without a zone: they are read as UTC");
-        if (m_hasGuessedTimes)
+        if (m_rows.hasGuessedTimes())
             m_scribe.note("It has no timestamp column: rows of a GPU are taken to be a second apart");
-        auto recording = m_scribe.finish();
-        if (!m_hasTimes)
-            recording->zero = 0;
-        return recording;
+        return m_rows.finish(m_hasTimes);
     }
 
 private:
@@ -95,23 +87,11 @@ private:
         }
     }
 
-    std::int64_t timeOf(std::string_view time, const std::string &where)
-    {
-        if (const auto at = momentIn(time)) {
-            m_hasTimes = true;
-            return *at;
-        }
-        const std::int64_t row = m_rows[where];
-        m_hasGuessedTimes |= row > 0;
-        return row * kNanosecondsPerSecond;
-    }
-
     RecordingBuilder m_scribe;
-    SmiSeries m_series;
+    SmiRows m_rows;
     std::vector<SmiColumn> m_columns;
     std::vector<std::string> m_names;
-    std::unordered_map<std::string, std::int64_t> m_rows; // by GPU
-    bool m_hasTimes = false, m_hasGuessedTimes = false;
+    bool m_hasTimes = false;
 };
 
 } // namespace
@@ -133,12 +113,9 @@ int looksLikeSmiQuery(std::string_view, std::string_view head)
 Expected<Recording> readSmiQuery(const SourceText &source, const SourceOptions &options)
 {
     QueryTable table(source);
-    ReadingPace pace(source, options);
     bool hasHeader = false;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         hasHeader |= isQueryHeader(text);
         table.addLine(text, !line.isOpen);

@@ -4,6 +4,7 @@
 #include "core/base/words.h"
 #include "core/runs/telemetry/readers/node_builder.h"
 #include "core/runs/telemetry/readers/nvlink_rates.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
@@ -205,12 +206,9 @@ int looksLikeSmiTopology(std::string_view, std::string_view head)
 Expected<Recording> readSmiTopology(const SourceText &source, const SourceOptions &options)
 {
     RecordingBuilder scribe(source, SourceKind::SmiTopology);
-    ReadingPace pace(source, options);
     Matrix matrix;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     for (TextLine line; lines.next(line);) {
-        if (pace.isStopped(line.begin))
-            return pace.stopped();
         const std::string_view text = trimmed(line.text);
         const auto fields = fieldsOf(text);
         if (const auto open = text.find(" (UUID:"); text.starts_with("GPU ") && open != std::string_view::npos) {

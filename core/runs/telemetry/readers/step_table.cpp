@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/experiment_json.h"
 #include "core/runs/telemetry/readers/metric_names.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/text_lines.h"
 #include "core/runs/telemetry/readers/text_scan.h"
@@ -51,7 +52,7 @@ Expected<Recording> readTable(const SourceText &source, const SourceOptions &opt
     Recording recording = recordingOf(source, kind);
     RecordedSource &made = recording.sources.front();
     SeriesBook book;
-    TextLines lines(source.text);
+    PacedLines lines(source, options);
     TextLine line;
     const std::vector<std::string> heading =
         lines.next(line) ? csvCellsOf(trimmed(line.text)) : std::vector<std::string>();
@@ -66,8 +67,6 @@ Expected<Recording> readTable(const SourceText &source, const SourceOptions &opt
             metrics.back() = metricOfTag("Samples/" + std::string(name.substr(8, 300)));
     }
     while (lines.next(line)) {
-        if (made.taken % 4096 == 0 && options.stop.stop_requested())
-            return std::unexpected(Error { ErrorCode::Cancelled, source.file, "cancelled", "" });
         if (line.isOpen)
             made.isTruncated = true;
         const auto cells = csvCellsOf(trimmed(line.text));

@@ -3,6 +3,7 @@
 
 #include "core/runs/telemetry/readers/metric_names.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/wire_message.h"
 #include "core/runs/telemetry/sample_names.h"
@@ -87,16 +88,15 @@ public:
     Events(const SourceText &source, const SourceOptions &options)
         : m_recording(recordingOf(source, SourceKind::TensorBoardEvents))
         , m_source(m_recording.sources.front())
-        , m_options(options)
+        , m_pace(source, options)
         , m_text(source.text)
     {
     }
 
-    /// False where it was cancelled.
-    bool read()
+    void read()
     {
-        std::size_t at = 0, count = 0;
-        while (at < m_text.size()) {
+        std::size_t at = 0;
+        while (at < m_text.size() && !m_pace.isStopped(at)) {
             const std::string_view rest = m_text.substr(at);
             if (rest.size() < 12) {
                 m_source.isTruncated = true;
@@ -118,12 +118,7 @@ public:
             else
                 drop(m_source, "records that fail their checksum");
             at += kFrame + size;
-            if (++count % 4096 == 0 && m_options.progress)
-                m_options.progress(static_cast<double>(at) / static_cast<double>(m_text.size()));
-            if (m_options.stop.stop_requested())
-                return false;
         }
-        return true;
     }
 
     Recording close()
@@ -222,7 +217,7 @@ private:
 
     Recording m_recording;
     RecordedSource &m_source;
-    const SourceOptions &m_options;
+    ReadingPace m_pace;
     std::string_view m_text;
     SeriesBook m_book;
     std::vector<std::pair<std::int64_t, Moment>> m_steps;
@@ -257,8 +252,7 @@ int looksLikeTensorBoard(std::string_view fileName, std::string_view head)
 Expected<Recording> readTensorBoard(const SourceText &source, const SourceOptions &options)
 {
     Events events(source, options);
-    if (!events.read())
-        return std::unexpected(Error { ErrorCode::Cancelled, source.file, "cancelled", "" });
+    events.read();
     Recording recording = events.close();
     if (recording.sources.front().taken == 0 && !recording.sources.front().isTruncated)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,

@@ -4,6 +4,7 @@
 #include "core/base/printable.h"
 #include "core/runs/telemetry/readers.h"
 #include "core/runs/telemetry/readers/growing_log.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/settings_tree.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 using namespace readers;
 
-constexpr std::size_t kLinesBetweenReports = 4096, kHeadOfText = std::size_t(64) << 10;
+constexpr std::size_t kHeadOfText = std::size_t(64) << 10;
 
 struct Guess {
     SourceKind kind = SourceKind::Unknown;
@@ -139,17 +140,9 @@ bool readers::mayTakeLinePattern(const std::string &file, std::string_view head)
 Expected<Recording> readers::readTrainingLog(const SourceText &source, const SourceOptions &options)
 {
     GrowingLog log(source.file, options.linePattern);
-    TextLines lines(source.text);
-    std::size_t count = 0;
-    for (TextLine line; lines.next(line);) {
+    PacedLines lines(source, options);
+    for (TextLine line; lines.next(line);)
         log.take(line);
-        if (++count % kLinesBetweenReports)
-            continue;
-        if (options.stop.stop_requested())
-            return std::unexpected(Error { ErrorCode::Cancelled, source.file, "cancelled", "" });
-        if (options.progress)
-            options.progress(static_cast<double>(lines.position()) / static_cast<double>(source.text.size()));
-    }
     if (log.sureness() == 0)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             unknownText(source.file, source.text)

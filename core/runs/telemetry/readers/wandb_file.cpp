@@ -5,6 +5,7 @@
 #include "core/runs/telemetry/readers/loose_json.h"
 #include "core/runs/telemetry/readers/metric_names.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 #include "core/runs/telemetry/readers/wandb_frames.h"
@@ -269,16 +270,9 @@ Expected<Recording> readWandb(const SourceText &source, const SourceOptions &opt
             "It is named like a run file of wandb, but does not begin like one", "" });
     WandbFrames frames(source.text);
     WandbLog log(source);
-    std::size_t count = 0;
-    for (std::string_view record; frames.next(record);) {
+    ReadingPace pace(source, options);
+    for (std::string_view record; frames.next(record) && !pace.isStopped(frames.position());)
         log.record(record);
-        if (++count % 1024)
-            continue;
-        if (options.stop.stop_requested())
-            return std::unexpected(Error { ErrorCode::Cancelled, source.file, "cancelled", "" });
-        if (options.progress)
-            options.progress(static_cast<double>(frames.position()) / static_cast<double>(source.text.size()));
-    }
     return log.close(frames);
 }
 

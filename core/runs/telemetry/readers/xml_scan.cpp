@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/xml_scan.h"
 
+#include "core/runs/telemetry/readers/reading_pace.h"
 #include "core/runs/telemetry/readers/text_scan.h"
 
 #include <expat.h>
@@ -15,6 +16,8 @@ namespace {
 constexpr std::size_t kPiece = std::size_t(1) << 20;
 constexpr std::size_t kMostAttributes = 256;
 constexpr int kDeepestElement = 512;
+
+enum class XmlEnd { Whole, Truncated, Broken, HasEntities, TooDeep };
 
 struct State {
     const XmlHandler &handler;
@@ -57,20 +60,7 @@ void onEntity(void *data, const XML_Char *, int, const XML_Char *, int, const XM
     static_cast<State *>(data)->stop(XmlEnd::HasEntities);
 }
 
-} // namespace
-
-std::string_view XmlElement::operator[](std::string_view attribute) const
-{
-    const auto found = std::ranges::find(attributes, attribute, [](const auto &one) { return one.first; });
-    return found != attributes.end() ? found->second : std::string_view();
-}
-
-bool XmlElement::has(std::string_view attribute) const
-{
-    return std::ranges::any_of(attributes, [&](const auto &one) { return one.first == attribute; });
-}
-
-XmlEnd scanXml(std::string_view text, const XmlHandler &handler, ReadingPace &pace)
+XmlEnd scanned(std::string_view text, const XmlHandler &handler, ReadingPace &pace)
 {
     // expat takes a declaration only at the very start
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -87,7 +77,7 @@ XmlEnd scanXml(std::string_view text, const XmlHandler &handler, ReadingPace &pa
     XML_SetParamEntityParsing(parser.get(), XML_PARAM_ENTITY_PARSING_NEVER);
     for (std::size_t at = 0; at <= text.size(); at += kPiece) {
         if (pace.isStopped(at))
-            return XmlEnd::Stopped;
+            break;
         const std::string_view piece = text.substr(at, kPiece);
         const bool isLast = at + kPiece > text.size();
         if (XML_Parse(parser.get(), piece.data(), static_cast<int>(piece.size()), isLast) == XML_STATUS_OK)
@@ -112,7 +102,6 @@ void tellXmlEnd(RecordingBuilder &scribe, XmlEnd end)
 {
     switch (end) {
     case XmlEnd::Whole:
-    case XmlEnd::Stopped:
         break;
     case XmlEnd::Truncated:
         scribe.source().isTruncated = true;
@@ -127,6 +116,26 @@ void tellXmlEnd(RecordingBuilder &scribe, XmlEnd end)
         scribe.drop("what stands deeper than 512 elements");
         break;
     }
+}
+
+} // namespace
+
+std::string_view XmlElement::operator[](std::string_view attribute) const
+{
+    const auto found = std::ranges::find(attributes, attribute, [](const auto &one) { return one.first; });
+    return found != attributes.end() ? found->second : std::string_view();
+}
+
+bool XmlElement::has(std::string_view attribute) const
+{
+    return std::ranges::any_of(attributes, [&](const auto &one) { return one.first == attribute; });
+}
+
+void scanXml(
+    const SourceText &source, const SourceOptions &options, const XmlHandler &handler, RecordingBuilder &scribe)
+{
+    ReadingPace pace(source, options);
+    tellXmlEnd(scribe, scanned(source.text, handler, pace));
 }
 
 std::string_view xmlRoot(std::string_view head)

@@ -20,17 +20,15 @@ struct XmlElement {
     [[nodiscard]] bool has(std::string_view attribute) const;
 };
 
-enum class XmlEnd { Whole, Truncated, Broken, HasEntities, TooDeep, Stopped };
-
 struct XmlHandler {
     std::function<void(const XmlElement &)> open;
     std::function<void(std::string_view name)> close;
     std::function<void(std::string_view piece)> text = {};
 };
 
-[[nodiscard]] XmlEnd scanXml(std::string_view text, const XmlHandler &handler, ReadingPace &pace);
-/// Notes on the source what kept the XML from being whole.
-void tellXmlEnd(RecordingBuilder &scribe, XmlEnd end);
+/// What keeps the XML from being whole is noted on the source.
+void scanXml(
+    const SourceText &source, const SourceOptions &options, const XmlHandler &handler, RecordingBuilder &scribe);
 /// The name of the first element in the head of a file; empty where it is no XML.
 [[nodiscard]] std::string_view xmlRoot(std::string_view head);
 

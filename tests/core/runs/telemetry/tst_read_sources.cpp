@@ -7,6 +7,8 @@
 #include <QTest>
 
 #include <fstream>
+#include <stop_token>
+#include <vector>
 
 using namespace trainyard;
 using test::gzipped;
@@ -64,6 +66,46 @@ private slots:
         QVERIFY(!recording->sources[0].refused.empty());
         QCOMPARE(recording->sources[0].kind, SourceKind::Unknown);
         QVERIFY(!recording->sources[1].refused.empty());
+    }
+
+    /// At the first megabyte of three: what was read until then is not told as if the file ended there.
+    void aReaderThatIsStoppedTellsNothing_data()
+    {
+        QTest::addColumn<QByteArray>("begin");
+        QTest::addColumn<QByteArray>("part");
+        QTest::addColumn<QByteArray>("end");
+        QTest::newRow("table") << QByteArray("timestamp, index, utilization.gpu [%]\n")
+                               << QByteArray("2024/05/01 12:00:00.000, 0, 99 %\n") << QByteArray();
+        QTest::newRow("log") << QByteArray()
+                             << QByteArray("step:  4  loss:  7.62585  memory: 66.91GiB(37.51%)  tps: 10,050\n")
+                             << QByteArray();
+        QTest::newRow("XML") << QByteArray("<graphs version=\"1\">\n")
+                             << QByteArray("<graph id=\"0\" pattern=\"4\" nchannels=\"2\"></graph>\n")
+                             << QByteArray("</graphs>\n");
+        QTest::newRow("JSON") << QByteArray()
+                              << QByteArray("{\"start\":{\"version\":\"iperf 3.9\"},\"intervals\":[],\"end\":{\"sum_"
+                                            "received\":{\"bytes\":8,\"seconds\":1,\"bits_per_second\":64}}}\n")
+                              << QByteArray();
+    }
+    void aReaderThatIsStoppedTellsNothing()
+    {
+        QFETCH(QByteArray, begin);
+        QFETCH(QByteArray, part);
+        QFETCH(QByteArray, end);
+        const auto times = (qsizetype(3) << 20) / part.size();
+        const std::string path = written("long", (begin + part.repeated(times) + end).toStdString());
+        const auto whole = readSource(path, {});
+        QVERIFY(whole && whole->sources.front().refused.empty());
+        std::stop_source stop;
+        std::vector<double> shares;
+        const auto recording = readSource(path, { .stop = stop.get_token(), .progress = [&](double share) {
+                                                     shares.push_back(share);
+                                                     stop.request_stop();
+                                                 } });
+        QVERIFY(!recording);
+        QCOMPARE(recording.error().code, ErrorCode::Cancelled);
+        QCOMPARE(shares.size(), std::size_t(1));
+        QVERIFY(shares.front() > 0.3 && shares.front() < 0.4);
     }
 
     void aFolderIsWalkedInOrderWithoutHiddenAndUnfinishedFiles()

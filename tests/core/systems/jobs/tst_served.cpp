@@ -7,8 +7,30 @@
 
 #include <QTest>
 
+#include <algorithm>
+#include <limits>
+
 using namespace trainyard;
 using namespace trainyard::test;
+
+namespace {
+
+/// min over the GPUs that serve it, unit by unit
+std::vector<double> fastest(const JobSet &set, const JobSpec &job, const std::vector<std::uint8_t> &served)
+{
+    std::vector<double> seconds;
+    for (std::size_t gpu = 0; gpu < served.size(); ++gpu) {
+        if (served[gpu] == 0)
+            continue;
+        const std::vector<double> &there = job.seconds[std::size_t(set.gpus[gpu].kind)];
+        seconds.resize(there.size(), std::numeric_limits<double>::infinity());
+        for (std::size_t unit = 0; unit < there.size(); ++unit)
+            seconds[unit] = std::min(seconds[unit], there[unit]);
+    }
+    return seconds;
+}
+
+} // namespace
 
 class TstServed : public QObject {
     Q_OBJECT
