@@ -28,7 +28,7 @@ struct Parameter {
 // sustained rate. A fused minimum of element-wise passes, and of passes that round operands, is 1 by
 // definition.
 inline const std::vector<Parameter> kParameters {
-    { "host_us_per_kernel", &StackSpec::hostUsPerKernel, 45, 10, 1, 80 },
+    { "host_us_per_kernel", &StackSpec::hostUsPerKernel, 45, 5, 1, 50 },
     { "kernel_efficiency", &StackSpec::kernelEfficiency, 0.98, 0.04, 0.6, 1.1 },
     { "narrow_efficiency", &StackSpec::narrowEfficiency, 0.95, 0.05, 0.5, 1.3 },
     { "elementwise_passes", &StackSpec::elementwisePasses, 1.3, 0.5, 1, 6 },

@@ -38,6 +38,7 @@ constexpr StackField kStackFields[] = {
     { "refuses_sharded_pipelines", nullptr, &StackSpec::refusesShardedPipelines, kShare },
     { "shards_optimizer_only", nullptr, &StackSpec::shardsOptimizerOnly, kShare },
     { "gathers_by_tensor", nullptr, &StackSpec::gathersByTensor, kShare },
+    { "gathers_quantized", nullptr, &StackSpec::gathersQuantized, kShare },
     { "gathers_to_recompute", nullptr, &StackSpec::gathersToRecompute, kShare },
     { "rank_copy_us", &StackSpec::rankCopyUs, nullptr, { 0, 1e4 } },
     { "live_parameters", &StackSpec::liveParameters, nullptr, { 0, 1e15 } },

@@ -157,6 +157,8 @@ struct StackSpec {
     double parallelLossExtraBytes = 0;
     /// of an element that a rank owns: a 32-bit gradient copy for the step
     double gradientShardBytes = 0;
+    /// data-parallel ranks gather weights as 8- and 4-bit products read them (FP8 parameter gather)
+    bool gathersQuantized = false;
     /// layers gathered at once under ZeRO-3: at work and fetched ahead
     double gatheredLayers = 2;
     /// reduction bucket under ZeRO

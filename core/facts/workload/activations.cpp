@@ -266,6 +266,11 @@ double keptInputBytes(Precision precision, const StackSpec &stack)
     return stack.keepsQuantizedInputs && elementBits(precision) <= 8 ? elementBytes(precision) : weightBytes(precision);
 }
 
+double gatheredWeightBytes(Precision precision, const StackSpec &stack)
+{
+    return stack.gathersQuantized && elementBits(precision) <= 8 ? elementBytes(precision) : weightBytes(precision);
+}
+
 LayerActivations layerActivations(
     const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
 {

@@ -95,6 +95,8 @@ struct ActivationShape {
 /// Bytes of an input kept for a weight gradient: the activation's, or the 8- or 4-bit copy where the stack keeps only
 /// that.
 [[nodiscard]] double keptInputBytes(Precision precision, const StackSpec &stack);
+/// Bytes of a weight on its way to data-parallel ranks.
+[[nodiscard]] double gatheredWeightBytes(Precision precision, const StackSpec &stack);
 
 /// Bytes that one layer holds on one GPU for one micro-batch (specification B.4; the classic GPT form where the stack
 /// stores dropout masks and has no fused attention).

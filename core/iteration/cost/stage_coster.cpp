@@ -218,7 +218,7 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage, bo
 
 Seconds StageCoster::gatherTime(const LayerSite &site, const StageParameters &parameters) const
 {
-    const double weight = weightBytes(m_work.plan->workload.precision);
+    const double weight = gatheredWeightBytes(m_work.plan->workload.precision, m_work.stack);
     return (allGatherTime(Bytes { parameters.dense * weight }, site.data)
                + (parameters.experts > 0 ? allGatherTime(Bytes { parameters.experts * weight }, site.expertData)
                                          : Seconds {}))

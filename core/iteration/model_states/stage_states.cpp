@@ -166,8 +166,10 @@ private:
         const LayerParameters layer = layerParameters(m_model, m_model.isMoe());
         const double elements =
             (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
+        const double layers = m_stack.gatheredLayers * elements, ends = m_p.zeroStage >= 3 ? m_elements.ends : 0;
         add(s, "gathered layers",
-            m_weight * std::min(all, m_stack.gatheredLayers * elements + (m_p.zeroStage >= 3 ? m_elements.ends : 0)));
+            std::min(
+                m_weight * all, gatheredWeightBytes(m_plan.workload.precision, m_stack) * layers + m_weight * ends));
     }
 
     void addFrameworkBuffers(StageStates &s) const

@@ -355,6 +355,28 @@ private slots:
             != std::string::npos);
     }
 
+    void aSessionStandsForItsVariantsBaselineFirst()
+    {
+        json other = profilePlan(), session;
+        other["profile"]["forward_ms"] = 20;
+        session["format"] = "trainyard.session";
+        session["version"] = 1;
+        session["variants"] = { { { "id", "v1" }, { "name", "slower" }, { "plan", other } },
+            { { "id", "v2" }, { "name", "as it is" }, { "plan", profilePlan() } } };
+        session["baseline"] = "v2";
+        const QString path = write("m.trainyard-session", bytes(session));
+        const Answer answer = run(words("compare --format json") << path);
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        const json plans = json::parse(answer.out)["plans"];
+        QCOMPARE(plans.size(), std::size_t(2));
+        QCOMPARE(plans[0]["name"].get<std::string>(), std::string("as it is"));
+        QVERIFY(plans[1]["change"]["iteration_time_s"].get<double>() > 0.2);
+        session["variants"].erase(0);
+        const Answer alone = run(words("compare") << write("one.trainyard-session", bytes(session)));
+        QCOMPARE(alone.exitCode, 2);
+        QVERIFY2(alone.err.contains(QLatin1String("one plan alone")), qPrintable(alone.err));
+    }
+
     void theExplanationFillsTheIteration()
     {
         const Answer answer = run(words("explain --format json") << plan(profilePlan()));

@@ -7,6 +7,7 @@
 #include "core/evaluation/evaluate/metrics/confidence.h"
 #include "core/evaluation/evaluate/metrics/metrics.h"
 #include "core/evaluation/evaluate/problems/doubt_problems.h"
+#include "core/evaluation/evaluate/problems/idle_release.h"
 #include "core/evaluation/evaluate/problems/job_problems.h"
 #include "core/evaluation/evaluate/workspace_state.h"
 
@@ -174,6 +175,7 @@ ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const Run
     if (depth >= Depth::Score) {
         addJobConfidence(evaluation, *jobs, context.catalogue);
         evaluation.problems = findJobProblems(evaluation, *jobs, *outcome);
+        addIdleRelease(evaluation.problems, *plan, jobs->cluster->model.isMoe(), context.catalogue);
         std::ranges::move(doubts, std::back_inserter(evaluation.problems));
         if (auto filled = addJobFill(evaluation, *jobs->cluster, context); !filled)
             return std::unexpected(std::move(filled.error()));

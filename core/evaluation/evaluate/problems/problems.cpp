@@ -8,6 +8,7 @@
 #include "core/evaluation/evaluate/problems/fill_problems.h"
 #include "core/evaluation/evaluate/problems/fix_of.h"
 #include "core/evaluation/evaluate/problems/idle_gpus.h"
+#include "core/evaluation/evaluate/problems/idle_release.h"
 #include "core/evaluation/evaluate/problems/measured_stages.h"
 #include "core/evaluation/evaluate/problems/memory_problems_internal.h"
 #include "core/evaluation/evaluate/problems/memory_switch_notes.h"
@@ -112,22 +113,6 @@ void addIdleFactors(std::vector<Problem> &problems, const Workload &workload)
     for (const auto &[id, text] : workload.plan->calibration)
         if (!tellsWhatItIsAbout(text))
             note(id, "it does not say what it is about");
-}
-
-/// A release is named, and models of this kind took the same time under every release that was measured.
-void addIdleRelease(std::vector<Problem> &problems, const Workload &workload, const Catalogue &catalogue)
-{
-    const Stack &named = workload.plan->stack;
-    const StackSpec *stack = catalogue.stack(named.name);
-    const bool isMoe = workload.model.isMoe();
-    const auto changesNothing = [isMoe](const StackRelease &release) { return release.time(isMoe) == 1; };
-    if (named.release.empty() || !stack || !std::ranges::all_of(stack->releases, changesNothing))
-        return;
-    problems.push_back({ Severity::Note,
-        std::string("Measured models ") + (isMoe ? "with" : "without")
-            + " experts take the same time under every release of " + (stack->name.empty() ? stack->id : stack->name)
-            + " that is known: release " + named.release + " changes nothing",
-        "stack.release", {} });
 }
 
 /// Work of the longest stage over the mean, of the first class.
@@ -334,7 +319,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addStateProblems(problems, workload);
     addNotModelled(problems, *evaluation.plan);
     addIdleFactors(problems, workload);
-    addIdleRelease(problems, workload, catalogue);
+    addIdleRelease(problems, *workload.plan, workload.model.isMoe(), catalogue);
     addWanNotes(problems, evaluation, workload);
     std::ranges::move(bubbleFillProblems(evaluation, workload, catalogue), std::back_inserter(problems));
     addIdleProblems(problems, evaluation);

@@ -33,9 +33,10 @@ constexpr double kPieceBytes = 16;
 /// Engine fuses them; read in 16 bits as well, as gradients are. Weights are rounded once an iteration: not counted.
 constexpr double kFusedCastBytes = 2, kCastBytes = 4;
 
-/// What the host takes to launch a plain operation on tensors, over what it takes for a counted kernel, which stands for
-/// the module around it as well. Derived: some 12 us of 50.
-constexpr double kPlainLaunch = 0.25;
+/// What the host takes to launch a plain operation on tensors, over what it takes for a counted kernel, which stands
+/// for the module around it as well. Chosen among 0.25, 0.45, 0.5 and 0.7 so that a counted kernel takes no more than
+/// 50 us, as layers without experts do (18 launches in some 0.9 ms), and larger micro-batches of experts still pay off.
+constexpr double kPlainLaunch = 0.7;
 
 /// Of an operand's element, its scale apart.
 double operandBytes(const GpuSpec &gpu, Precision precision)

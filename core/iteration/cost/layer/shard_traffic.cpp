@@ -17,7 +17,7 @@ constexpr double kPassesOfGather = 3, kPassesOfScatter = 2;
 GatheredWeights gatherOf(const Workload &workload, const LayerSite &site, LayerElements elements)
 {
     const StackSpec &stack = workload.stack;
-    const double weight = weightBytes(workload.plan->workload.precision);
+    const double weight = gatheredWeightBytes(workload.plan->workload.precision, stack);
     GatheredWeights result { elements.dense + elements.experts, {}, {} };
     const auto add = [&](double count, const RankGroup &group) {
         if (count <= 0 || group.ranks <= 1)
