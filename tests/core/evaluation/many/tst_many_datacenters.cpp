@@ -9,6 +9,7 @@
 
 #include <QtTest>
 
+#include <array>
 #include <cstdlib>
 #include <new>
 
