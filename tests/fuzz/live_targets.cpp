@@ -9,6 +9,7 @@
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/live_checks.h"
 #include "tests/fuzz/live_script.h"
+#include "tests/fuzz/net_target.h"
 #include "tests/fuzz/seeds.h"
 
 #include <functional>
@@ -179,7 +180,7 @@ std::vector<Target> liveTargets()
     // Short inputs: what peers send is read a line or a body at a time, and the bounds below are as short.
     return { { "live-lines", lines, lineSeeds, 3'000 }, { "live-log", log, logSeeds, 8'000 },
         { "live-otlp", otlp, otlpSeeds }, { "live-prom", prometheus, prometheusSeeds },
-        { "live-store", toldByScript, scriptSeeds, 800 } };
+        { "live-store", toldByScript, scriptSeeds, 800 }, netTarget() };
 }
 
 } // namespace trainyard::fuzz

@@ -14,6 +14,15 @@ namespace trainyard {
 
 namespace {
 
+/// As high as its lines, however wide what it says is.
+void wrap(TextLine &line)
+{
+    line.setWrapped(true);
+    QSizePolicy policy = line.sizePolicy();
+    policy.setHorizontalPolicy(QSizePolicy::Ignored);
+    line.setSizePolicy(policy);
+}
+
 /// "$189 more per hour: each dollar saves 0.0054 %"; empty where nothing is bought.
 QString priceText(const RankedPart &part)
 {
@@ -41,16 +50,16 @@ PartRow::PartRow(int rank, QWidget *parent)
     layout->setVerticalSpacing(0);
     auto *number = new TextLine(QString::number(rank), Ink::Faint, this);
     number->setFixedWidth(fontMetrics().horizontalAdvance(QStringLiteral("00")));
-    m_name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    wrap(*m_name); // names of datacenters and how much is bought: neither is cut
     m_change->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_change->setFixedWidth(fontMetrics().horizontalAdvance(QStringLiteral("−000.0 %")) + 4);
     m_apply->setFixedHeight(fontMetrics().height() + 8);
-    m_because->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    wrap(*m_because);
     m_because->setFont(uiFont(-2));
-    layout->addWidget(number, 0, 0);
+    layout->addWidget(number, 0, 0, Qt::AlignTop);
     layout->addWidget(m_name, 0, 1);
     layout->addWidget(m_because, 1, 1, 1, 2);
-    layout->addWidget(m_change, 0, 2);
+    layout->addWidget(m_change, 0, 2, Qt::AlignTop);
     layout->addWidget(m_apply, 0, 3, 2, 1, Qt::AlignVCenter);
     layout->setColumnStretch(1, 1);
     connect(m_apply, &QPushButton::clicked, this,
@@ -70,7 +79,7 @@ void PartRow::setPart(const RankedPart &part, std::optional<double> iterationNow
 {
     m_part = part;
     const QString label = QString::fromStdString(part.part.label);
-    // What is bought is read before where: the names of the ends are cut first.
+    // Where it needs two lines, what is bought begins the second.
     const qsizetype amount = std::max(label.lastIndexOf(QStringLiteral(" +")), label.lastIndexOf(QStringLiteral(" −")));
     m_name->setLead(int(std::max<qsizetype>(0, amount)));
     m_name->setText(label);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // "1  +10 Gbps Virginia–Iowa          −4.2 %  [Apply]", and below what makes the difference: "bubble 6.98 → 3.10 s".
-// GUI thread.
+// What does not fit a line takes two. GUI thread.
 
 #include "models/effects.h"
 

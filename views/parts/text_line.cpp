@@ -32,6 +32,21 @@ QColor inkColor(Ink ink)
     return theme().text;
 }
 
+namespace {
+
+QRect within(const QFontMetrics &metrics, const QString &text, int width, int wrap)
+{
+    return metrics.boundingRect(QRect(0, 0, width, 10000), wrap, text);
+}
+
+/// Between words, or within them where one is longer than a line.
+int wrapping(const QFontMetrics &metrics, const QString &text, int width)
+{
+    return within(metrics, text, width, Qt::TextWordWrap).width() > width ? Qt::TextWrapAnywhere : Qt::TextWordWrap;
+}
+
+} // namespace
+
 TextLine::TextLine(const QString &text, Ink ink, QWidget *parent)
     : QWidget(parent)
     , m_text(text)
@@ -60,14 +75,21 @@ void TextLine::setShortText(const QString &text)
 
 void TextLine::setLead(int characters)
 {
-    if (std::exchange(m_lead, characters) != characters)
-        update();
+    if (std::exchange(m_lead, characters) == characters)
+        return;
+    m_heights.fill({});
+    updateGeometry();
+    update();
 }
 
 QString TextLine::shown(int width) const
 {
     const QFontMetrics metrics = fontMetrics();
     if (m_width.of(m_text, font()) <= width)
+        return m_text;
+    if (const qsizetype lead = std::min<qsizetype>(m_lead, m_text.size()); m_wrapped && lead > 0)
+        return m_text.first(lead).trimmed() + u'\n' + m_text.sliced(lead).trimmed();
+    if (m_wrapped)
         return m_text;
     const QString &text = m_short.isEmpty() ? m_text : m_short;
     const QString rest = text.sliced(std::min<qsizetype>(m_lead, text.size()));
@@ -119,7 +141,8 @@ int TextLine::heightForWidth(int width) const
     const auto known = std::ranges::find(m_heights, width, &std::pair<int, int>::first);
     if (known != m_heights.end() && known->second > 0)
         return known->second;
-    const int height = fontMetrics().boundingRect(QRect(0, 0, width, 10000), Qt::TextWordWrap, m_text).height();
+    const QString text = shown(width);
+    const int height = within(fontMetrics(), text, width, wrapping(fontMetrics(), text, width)).height();
     m_heights[m_nextHeight++ % m_heights.size()] = { width, height };
     return height;
 }
@@ -130,10 +153,8 @@ void TextLine::paintEvent(QPaintEvent *)
     painter.setPen(isEnabled() ? inkColor(m_ink) : theme().textFaint);
     if (m_dimmed)
         painter.setOpacity(kDimmedOpacity);
-    if (m_wrapped)
-        painter.drawText(rect(), int(m_alignment) | Qt::TextWordWrap, m_text);
-    else
-        painter.drawText(rect(), int(m_alignment), shown(width()));
+    const QString text = shown(width());
+    painter.drawText(rect(), int(m_alignment) | (m_wrapped ? wrapping(fontMetrics(), text, width()) : 0), text);
 }
 
 void TextLine::changeEvent(QEvent *event)

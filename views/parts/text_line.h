@@ -26,12 +26,14 @@ public:
     void setText(const QString &text);
     /// Shown instead where the text does not fit its line.
     void setShortText(const QString &text);
-    /// As many characters at the beginning of the texts are elided first, so that what follows them can be read.
+    /// As many characters at the beginning of the texts are elided first, so that what follows them can be read; where
+    /// it is wrapped, what follows them begins a line of its own.
     void setLead(int characters);
-    /// What can be read in a line of that width.
+    /// What can be read in a line of that width, or in its lines.
     [[nodiscard]] QString shown(int width) const;
     void setInk(Ink ink);
     void setAlignment(Qt::Alignment alignment);
+    /// Several lines where one is too short. A word that is longer than a line is broken: nothing of it is lost.
     void setWrapped(bool wrapped);
     void setDimmed(bool dimmed);
     [[nodiscard]] bool isDimmed() const { return m_dimmed; }

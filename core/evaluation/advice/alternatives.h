@@ -48,6 +48,8 @@ struct BetterParts {
     std::vector<Alternative> list;
     /// further ones, about datacenters that hold no stage first
     std::size_t leftOut = 0;
+    /// that were named before the nearest were taken: some times datacenters and links, never all pairs of datacenters
+    std::size_t looked = 0;
 };
 
 /// As many parts are looked at at once, and as many spans of timelines together: clusters of many datacenters have

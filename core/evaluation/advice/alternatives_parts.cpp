@@ -14,6 +14,7 @@
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 
 namespace trainyard {
 
@@ -42,22 +43,43 @@ public:
         , m_sites(plan, layout)
         , m_most(most)
     {
+        for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d)
+            m_numbers.try_emplace(plan.cluster.datacenters[std::size_t(d)].id, d);
     }
 
     void add(int distance, std::string group, std::string id, std::string label, std::function<bool(Plan &)> apply,
         int size = 1)
     {
-        if (++m_ofDistance[std::size_t(distance)] > m_most) { // never among the nearest: n datacenters have 4 n² moves
-            ++m_leftOut;
-            return;
-        }
+        ++m_looked;
+        if (isFull(distance))
+            return leaveOut(distance, 1);
+        ++m_ofDistance[std::size_t(distance)];
         m_wishes.push_back({ distance, std::move(group), std::move(id), std::move(label), std::move(apply), size });
     }
+    /// There are as many of this distance as may be looked at: none more is among the nearest.
+    [[nodiscard]] bool isFull(int distance) const { return m_ofDistance[std::size_t(distance)] >= m_most; }
+    /// Of a distance that is full, without a look at each: n datacenters have 4 n² moves.
+    void leaveOut(int distance, std::size_t count)
+    {
+        m_ofDistance[std::size_t(distance)] += count;
+        m_leftOut += count;
+    }
     [[nodiscard]] const UsedSites &sites() const { return m_sites; }
+    /// Of a datacenter, by its id; −1 where there is none.
+    [[nodiscard]] int numberOf(const std::string &id) const
+    {
+        const auto found = m_numbers.find(id);
+        return found == m_numbers.end() ? -1 : found->second;
+    }
+    [[nodiscard]] std::string labelOf(const std::string &id) const
+    {
+        const int number = numberOf(id);
+        return number < 0 ? id : m_plan.cluster.datacenters[std::size_t(number)].label();
+    }
 
     BetterParts take()
     {
-        BetterParts parts { {}, m_leftOut };
+        BetterParts parts { {}, m_leftOut, m_looked };
         std::vector<std::size_t> kept(m_wishes.size());
         std::iota(kept.begin(), kept.end(), std::size_t(0));
         if (kept.size() > m_most) {
@@ -90,7 +112,8 @@ private:
     };
     const Plan &m_plan;
     UsedSites m_sites;
-    std::size_t m_most, m_leftOut = 0;
+    std::unordered_map<std::string_view, int> m_numbers; // of datacenters
+    std::size_t m_most, m_leftOut = 0, m_looked = 0;
     std::array<std::size_t, 3> m_ofDistance {};
     std::vector<Wish> m_wishes;
 };
@@ -104,21 +127,14 @@ template <class Change> auto always(Change change)
     };
 }
 
-std::string datacenterLabel(const Cluster &cluster, const std::string &id)
-{
-    const int index = cluster.indexOf(id);
-    return index < 0 ? id : cluster.datacenters[index].label();
-}
-
 /// Every window of a link, where connections are counted.
 void addWindows(Parts &parts, const Plan &plan)
 {
     for (std::size_t i = 0; plan.wan.tcpConnections && i < plan.cluster.wanLinks.size(); ++i) {
         const auto &[a, b] = plan.cluster.wanLinks[i].between;
         if (plan.cluster.wanLinks[i].tcpWindowMb > 0)
-            parts.add(parts.sites().distance(plan.cluster.indexOf(a), plan.cluster.indexOf(b)),
-                "link:" + a + "-" + b + ":window", "2",
-                datacenterLabel(plan.cluster, a) + "–" + datacenterLabel(plan.cluster, b) + " twice the TCP window",
+            parts.add(parts.sites().distance(parts.numberOf(a), parts.numberOf(b)), "link:" + a + "-" + b + ":window",
+                "2", parts.labelOf(a) + "–" + parts.labelOf(b) + " twice the TCP window",
                 always([=](Plan &p) { p.cluster.wanLinks[i].tcpWindowMb *= 2; }));
     }
 }
@@ -182,31 +198,50 @@ void addGpus(Parts &parts, const Plan &plan, const Catalogue &catalogue)
     }
 }
 
+void addMove(Parts &parts, const Plan &plan, int from, int to, int nodes)
+{
+    const Datacenter &source = plan.cluster.datacenters[std::size_t(from)],
+                     &target = plan.cluster.datacenters[std::size_t(to)];
+    parts.add(
+        parts.sites().distance(from, to), "move:" + source.id + ":" + target.id, std::to_string(nodes),
+        "Move " + counted(nodes, "node") + " " + source.label() + " → " + target.label(),
+        [=, gpus = nodes * source.pools.back().gpusPerNode](Plan &p) {
+            Expected<Cluster> moved = moveGpus(p.cluster, from, gpus, to);
+            if (moved)
+                p.cluster = std::move(*moved);
+            return moved.has_value();
+        },
+        nodes);
+}
+
+/// Nodes to every other datacenter. What cannot be among the nearest any more is counted and not looked at, so that the
+/// work grows with the datacenters and not with their pairs.
 void addMoves(Parts &parts, const Plan &plan)
 {
     const auto &datacenters = plan.cluster.datacenters;
-    for (int from = 0; from < int(datacenters.size()); ++from) {
-        if (datacenters[std::size_t(from)].pools.empty())
+    const int count = int(datacenters.size());
+    int unused = 0;
+    for (int d = 0; d < count; ++d)
+        unused += parts.sites().distance(d);
+    for (int from = 0; from < count; ++from) {
+        const Datacenter &source = datacenters[std::size_t(from)];
+        if (source.pools.empty())
             continue;
-        const int perNode = datacenters[std::size_t(from)].pools.back().gpusPerNode,
-                  gpus = datacenters[std::size_t(from)].gpus();
-        for (int to = 0; to < int(datacenters.size()); ++to) {
-            for (const int count : kNodeSteps) {
-                if (to == from || count * perNode > gpus)
-                    continue;
-                const Datacenter &source = datacenters[std::size_t(from)], &target = datacenters[std::size_t(to)];
-                parts.add(
-                    parts.sites().distance(from, to), "move:" + source.id + ":" + target.id, std::to_string(count),
-                    "Move " + counted(count, "node") + " " + source.label() + " → " + target.label(),
-                    [=](Plan &p) {
-                        Expected<Cluster> moved = moveGpus(p.cluster, from, count * perNode, to);
-                        if (moved)
-                            p.cluster = std::move(*moved);
-                        return moved.has_value();
-                    },
-                    count);
-            }
-        }
+        const auto isThere = [&, gpus = source.gpus()](
+                                 int nodes) { return nodes * source.pools.back().gpusPerNode <= gpus; };
+        const auto sizes = std::size_t(std::ranges::count_if(kNodeSteps, isThere));
+        const int own = parts.sites().distance(from);
+        const std::array targets { count - unused - (1 - own), unused - own }; // that hold a stage, that hold none
+        const std::array isLeft { parts.isFull(own), parts.isFull(own + 1) };
+        for (const int isUnused : { 0, 1 })
+            if (isLeft[std::size_t(isUnused)])
+                parts.leaveOut(own + isUnused, sizes * std::size_t(targets[std::size_t(isUnused)]));
+        if ((isLeft[0] || targets[0] == 0) && (isLeft[1] || targets[1] == 0))
+            continue;
+        for (int to = 0; to < count; ++to)
+            for (const int nodes : kNodeSteps)
+                if (to != from && isThere(nodes) && !isLeft[std::size_t(parts.sites().distance(to))])
+                    addMove(parts, plan, from, to, nodes);
     }
 }
 
@@ -219,8 +254,7 @@ void addPins(Parts &parts, const Plan &plan)
             const std::size_t j = i + step;
             if (j >= pins.size() || pins[i].stages < 2)
                 continue;
-            const std::string from = datacenterLabel(plan.cluster, pins[i].datacenter),
-                              to = datacenterLabel(plan.cluster, pins[j].datacenter);
+            const std::string from = parts.labelOf(pins[i].datacenter), to = parts.labelOf(pins[j].datacenter);
             parts.add(0, "pin:" + std::to_string(i) + ":" + std::to_string(j), "1",
                 "One stage from " + from + " to " + to, always([=](Plan &p) {
                     --p.placement.stages[i].stages;

@@ -84,12 +84,17 @@ private:
     /// One search: its plans leave little idle anywhere.
     void findUse(Problem &problem)
     {
-        std::vector<IdleGroup> groups = idleGroups(m_evaluation.layout, m_evaluation.plan->cluster);
-        std::erase_if(groups, [](const IdleGroup &group) { return !group.isMuch; }); // of the others nobody asks
+        constexpr std::size_t kMostGroups = 8; // of hundreds of reasons the rest is small
         const std::size_t at = m_idle++;
-        if (m_isUsed || at >= groups.size() || (m_isQuick && isSlowToTry(m_evaluation)))
+        if (m_isUsed || at >= kMostGroups || (m_isQuick && isSlowToTry(m_evaluation)))
             return;
-        problem.fixes = idleFixes(m_evaluation, *m_workload, groups[at], m_search);
+        if (at == 0) {
+            m_groups = idleGroups(m_evaluation.layout, m_evaluation.plan->cluster);
+            std::erase_if(m_groups, [](const IdleGroup &group) { return !group.isMuch; }); // of the others nobody asks
+        }
+        if (at >= m_groups.size())
+            return;
+        problem.fixes = idleFixes(m_evaluation, *m_workload, m_groups[at], m_search);
         m_isUsed = !problem.fixes.empty();
     }
 
@@ -98,6 +103,7 @@ private:
     FixSearch m_search;
     bool m_isQuick;
     std::size_t m_idle = 0; // problems of idle GPUs so far
+    std::vector<IdleGroup> m_groups; // whose GPUs are many
     bool m_isUsed = false;
 };
 

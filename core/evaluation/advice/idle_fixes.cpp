@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t kMostIdleFixes = 3, kMostIdleTries = 8;
 /// Placing stages among so many datacenters takes longer than simulating them: fewer plans are tried.
 constexpr std::size_t kManyDatacenters = 12, kFewTries = 4;
+constexpr std::size_t kMostAddedLinks = 64; // more are no answer, and each takes a copy of the plan
 
 /// "Use the 32 idle GPUs", where the plan lets as many stages be held as there is room for.
 std::string useLabel(int more)
@@ -75,7 +76,7 @@ private:
 
     void addLink()
     {
-        if (!m_group.isUnlinked)
+        if (!m_group.isUnlinked || m_group.datacenters.size() > kMostAddedLinks)
             return;
         Fix linked { {}, m_evaluation.plan };
         for (const int datacenter : m_group.datacenters) {

@@ -78,10 +78,14 @@ std::string tooFewGpus(const Requested &asked, const LocationBook &book, int dat
 std::vector<int> reachable(const SearchTimes &room, int from)
 {
     std::vector<int> found { from };
+    std::vector<bool> isFound(room.holds.size());
+    isFound[std::size_t(from)] = true;
     for (std::size_t i = 0; i < found.size(); ++i)
         for (const HopBound &hop : room.hops[std::size_t(found[i])])
-            if (room.holds[std::size_t(hop.to)] >= room.stages && std::ranges::find(found, hop.to) == found.end())
+            if (room.holds[std::size_t(hop.to)] >= room.stages && !isFound[std::size_t(hop.to)]) {
+                isFound[std::size_t(hop.to)] = true;
                 found.push_back(hop.to);
+            }
     return found;
 }
 
@@ -190,11 +194,7 @@ SearchTimes searchRoom(const Requested &asked, int data)
         numbers.try_emplace(datacenters[d].id, int(d));
     }
     room.hops.resize(datacenters.size());
-    const auto add = [&](int from, int to, int link) {
-        auto &hops = room.hops[std::size_t(from)];
-        if (std::ranges::find(hops, to, &HopBound::to) == hops.end())
-            hops.push_back({ to, link });
-    };
+    const auto add = [&](int from, int to, int link) { room.hops[std::size_t(from)].push_back({ to, link }); };
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
         const auto a = numbers.find(plan.cluster.wanLinks[i].between[0]),
                    b = numbers.find(plan.cluster.wanLinks[i].between[1]);
@@ -204,8 +204,11 @@ SearchTimes searchRoom(const Requested &asked, int data)
         add(a->second, b->second, int(i));
         add(b->second, a->second, int(i));
     }
-    for (auto &hops : room.hops)
-        std::ranges::sort(hops, {}, &HopBound::to);
+    for (auto &hops : room.hops) {
+        std::ranges::stable_sort(hops, {}, &HopBound::to);
+        const auto again = std::ranges::unique(hops, {}, &HopBound::to); // of two links between the same two the first
+        hops.erase(again.begin(), again.end());
+    }
     return room;
 }
 
@@ -235,12 +238,17 @@ std::vector<Layout> placeWholePipelines(const Requested &asked, int most, std::o
     };
     if (data > 0 && data <= possible)
         placeIn(sites);
+    std::vector<bool> isTooSmall(room.holds.size()); // with all that it reaches
     for (int first = 0; first < count && data > 0 && data < possible;
          ++first) { // room for more: which sites to fill is open
-        const std::vector<int> from =
-            room.holds[std::size_t(first)] < stages ? std::vector<int> {} : reachable(room, first);
-        if (pipelinesIn(room, from) < data)
+        if (room.holds[std::size_t(first)] < stages || isTooSmall[std::size_t(first)])
             continue;
+        const std::vector<int> from = reachable(room, first);
+        if (pipelinesIn(room, from) < data) {
+            for (const int site : from)
+                isTooSmall[std::size_t(site)] = true;
+            continue;
+        }
         placeIn(from);
         const bool needsMore = room.holds[std::size_t(first)] / stages < data; // else it is no matter who comes second
         for (std::size_t second = 2; needsMore && second < from.size() && int(layouts.size()) < most; ++second) {

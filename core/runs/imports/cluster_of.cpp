@@ -7,6 +7,7 @@
 #include "core/facts/cluster/pool_gpu.h"
 #include "core/facts/hardware/gpu_name.h"
 #include "core/runs/imports/draft.h"
+#include "core/runs/imports/told_gpu.h"
 #include "core/runs/imports/told_nodes.h"
 
 #include <algorithm>
@@ -52,25 +53,6 @@ Datacenter &onlyDatacenter(Draft &draft)
     draft.plan.heterogeneity.assign.clear();
     cluster.datacenters[0].pools.clear();
     return cluster.datacenters[0];
-}
-
-struct ToldGpu {
-    std::string name, from;
-};
-/// "gpu6" of a log is a number, no type.
-bool isType(std::string_view name)
-{
-    return !name.empty() && !(name.starts_with("gpu") && name.find_first_not_of("0123456789", 3) == name.npos);
-}
-/// The GPU as traces or arguments name it, where no topology does.
-std::optional<ToldGpu> toldGpu(const Draft &draft)
-{
-    for (const RankRecording &rank : draft.recording.ranks)
-        if (isType(rank.gpu))
-            return ToldGpu { rank.gpu, draft.sourceOf(rank.source) };
-    if (const auto name = draft.arguments.text("gpu"))
-        return ToldGpu { *name, draft.arguments.said("gpu") };
-    return std::nullopt;
 }
 
 void assumeGpu(Draft &draft, const Pool &pool)
@@ -355,6 +337,7 @@ void takeCluster(Draft &draft)
 {
     if (!takeNodes(draft))
         takeWorld(draft);
+    tellOtherGpus(draft);
     leaveOutSwitches(draft);
     takePrices(draft);
 }

@@ -58,6 +58,16 @@ NamedGpu gpuOfChip(std::string_view name, const Catalogue &catalogue)
     return chip == kChips.end() ? NamedGpu {} : NamedGpu { catalogue.gpu(chip->id), false, chip->gpus };
 }
 
+/// Letters of an id that are its chip: "h100" of "h100-sxm-80gb".
+std::string chipOf(const GpuSpec &gpu)
+{
+    std::string chip;
+    for (const std::string &part : partsOf(gpu.id))
+        if (memoryOf(part) == 0 && !isForm(part))
+            chip += part;
+    return chip;
+}
+
 struct Candidate {
     const GpuSpec *gpu = nullptr;
     std::size_t chip = 0; // letters of the name that are its chip
@@ -133,6 +143,23 @@ NamedGpu gpuNamed(std::string_view name, const Catalogue &catalogue)
     return { best.gpu,
         (!hasForms || !form.empty() || isHbm) && (!hasMemories || memory > 0)
             && (memory == 0 || std::abs(memory - best.memory) <= best.memory / 10) };
+}
+
+bool mayMean(std::string_view name, const GpuSpec &gpu, const Catalogue &catalogue)
+{
+    const NamedGpu found = gpuNamed(name, catalogue);
+    if (!found.gpu || found.gpu->id == gpu.id)
+        return found.gpu != nullptr;
+    if (!found.ofChip.empty())
+        return gpu.vendor == found.gpu->vendor;
+    const auto memoryIn = [](std::string_view text) {
+        int memory = 0;
+        for (const std::string &part : partsOf(text))
+            memory = memory > 0 ? memory : memoryOf(part);
+        return memory;
+    };
+    const int told = memoryIn(name), own = memoryIn(gpu.id);
+    return !found.isSure && chipOf(gpu) == chipOf(*found.gpu) && (told == 0 || std::abs(told - own) <= told / 10);
 }
 
 } // namespace trainyard::imports

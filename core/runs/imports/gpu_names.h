@@ -21,6 +21,8 @@ struct NamedGpu {
 /// Of "NVIDIA H100 80GB HBM3", "A100-SXM4-80GB", "h100".
 /// gpu_names.cpp
 [[nodiscard]] NamedGpu gpuNamed(std::string_view name, const Catalogue &catalogue);
+/// Whether a name may be that of the GPU: "a100" of every A100, "A100-SXM4-80GB" of one.
+[[nodiscard]] bool mayMean(std::string_view name, const GpuSpec &gpu, const Catalogue &catalogue);
 /// A GPU of that name by what a probe measured of it (docs/probe.md): its peaks are what long products reach. A
 /// processor stands for a GPU likewise. Empty where the recording has no product or no memory kernel of it.
 [[nodiscard]] std::optional<GpuSpec> measuredGpu(

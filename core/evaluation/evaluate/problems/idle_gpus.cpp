@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 namespace trainyard {
 
@@ -17,20 +19,23 @@ constexpr double kMuchIdle = 0.1; // of the cluster's GPUs
 std::vector<IdleGroup> idleGroups(const Layout &layout, const Cluster &cluster)
 {
     std::vector<IdleGroup> groups;
+    std::unordered_map<std::string_view, std::size_t> known; // by reason, which the layout holds
     std::set<int> used;
     for (const GpuRun &run : layout.runs)
         used.insert(run.datacenter);
     for (const IdleGpus &idle : layout.idle) {
-        auto group = std::ranges::find(groups, idle.reason, &IdleGroup::reason);
-        if (group == groups.end())
-            group = groups.insert(group, { idle.reason, 0, {}, idle.pool, idle.isUnlinked, false });
+        const auto [at, isNew] = known.try_emplace(idle.reason, groups.size());
+        if (isNew)
+            groups.push_back({ idle.reason, 0, {}, idle.pool, idle.isUnlinked, false });
+        IdleGroup *group = &groups[at->second];
         group->gpus += idle.gpus;
         group->isMuch = group->isMuch || !used.contains(idle.datacenter);
         if (group->datacenters.empty() || group->datacenters.back() != idle.datacenter)
             group->datacenters.push_back(idle.datacenter);
     }
+    const int all = cluster.gpus();
     for (IdleGroup &group : groups)
-        group.isMuch = group.isMuch || group.gpus >= kMuchIdle * cluster.gpus();
+        group.isMuch = group.isMuch || group.gpus >= kMuchIdle * all;
     std::ranges::stable_sort(groups, std::greater {}, &IdleGroup::gpus);
     return groups;
 }

@@ -6,6 +6,7 @@
 #include "core/iteration/cost/wan/wan_path.h"
 #include "core/iteration/placement/ranks.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace trainyard {
@@ -20,6 +21,9 @@ struct SiteRoute {
     /// of each hop, that send side by side
     std::vector<int> nodePairs;
     bool isRing = false;
+    /// hops that were looked at to find it, the same on every machine: some times datacenters and links, never all
+    /// pairs of datacenters
+    std::int64_t looked = 0;
     /// of all hops, one way
     [[nodiscard]] Seconds latency() const;
 };

@@ -34,11 +34,11 @@ bool isSecret(std::string_view name)
 /// Of launchers, with what they are called here.
 std::string_view launcherName(std::string_view name)
 {
-    static constexpr std::array<std::array<std::string_view, 2>, 12> kNames { { { "nnodes", "nnodes" },
+    static constexpr std::array<std::array<std::string_view, 2>, 14> kNames { { { "nnodes", "nnodes" },
         { "nodes", "nnodes" }, { "num_nodes", "nnodes" }, { "N", "nnodes" }, { "nproc_per_node", "nproc_per_node" },
         { "gpus_per_node", "nproc_per_node" }, { "num_gpus", "nproc_per_node" },
         { "num_gpus_per_node", "nproc_per_node" }, { "ntasks_per_node", "tasks_per_node" }, { "gres", "gres" },
-        { "ntasks", "tasks" }, { "n", "tasks" } } };
+        { "ntasks", "tasks" }, { "n", "tasks" }, { "constraint", "constraint" }, { "C", "constraint" } } };
     const auto found = std::ranges::find(kNames, name, [](const auto &pair) { return pair[0]; });
     return found != kNames.end() ? (*found)[1] : std::string_view();
 }
@@ -115,7 +115,7 @@ private:
             }
             if (!known.empty() && value.empty() && next < words.size() && isValue(words[next]))
                 value = words[next++];
-            if (known == "gres" || isWhole(value) || isUnknown(value))
+            if (!known.empty())
                 addLauncher(known, value);
             // -m, -u … of python and srun; their values are passed over as words that are no options
             return next;
@@ -130,18 +130,35 @@ private:
 
     void addLauncher(std::string_view name, const std::string &value)
     {
-        if (name.empty())
-            return;
-        if (name != "gres")
-            return m_made.add(std::string(name), value);
-        // gpu:8, gpu:h100:8
-        if (!value.starts_with("gpu:"))
-            return;
-        const std::size_t last = value.rfind(':');
-        if (isWhole(std::string_view(value).substr(last + 1)))
-            m_made.add("nproc_per_node", value.substr(last + 1));
-        if (last > 4)
-            m_made.add("gpu", value.substr(4, last - 4));
+        if (name == "constraint" && !isUnknown(value))
+            m_made.add(std::string(name), argumentValue(value));
+        else if (name == "gres")
+            addGres(argumentValue(value));
+        else if (name == "nproc_per_node" && value.find(':') != value.npos)
+            addGpus(argumentValue(value));
+        else if (isWhole(value) || isUnknown(value))
+            m_made.add(std::string(name), value);
+    }
+
+    /// "gpu:8", "gpu:h100:8", "nvme:1,gpu:h100:8"
+    void addGres(std::string_view list)
+    {
+        while (!list.empty()) {
+            const std::string_view one = list.substr(0, list.find(','));
+            list.remove_prefix(std::min(one.size() + 1, list.size()));
+            if (one.starts_with("gpu:"))
+                return addGpus(one.substr(4));
+        }
+    }
+
+    /// "8", "h100:8", "h100": which, and how many of a node
+    void addGpus(std::string_view text)
+    {
+        const std::string_view first = text.substr(0, text.find(':')), last = text.substr(text.rfind(':') + 1);
+        if (isWhole(last))
+            m_made.add("nproc_per_node", std::string(last));
+        if (!first.empty() && isLetter(first[0]))
+            m_made.add("gpu", std::string(first));
     }
 
     /// Hydra's "++model.micro_batch_size=1".

@@ -65,9 +65,12 @@ void addLaunch(const ShellScript &script, CommandOptions &all)
 {
     const auto take = [&](const ShellScript::Words &words) {
         const CommandOptions one = optionsOf(words);
-        for (const char *name : { "nnodes", "nproc_per_node", "tasks_per_node", "tasks", "gpu" })
+        for (const char *name : { "nnodes", "nproc_per_node", "tasks_per_node", "tasks", "gpu", "constraint" })
             if (const auto told = one.arguments.find(name); told != one.arguments.end())
                 all.add(name, told->second);
+        // "--gpus=a100:16" of the whole job: which, and how many the nodes and tasks tell
+        if (const auto told = one.arguments.find("gpus"); told != one.arguments.end() && isLetter(told->second[0]))
+            all.add("gpu", told->second.substr(0, told->second.find(':')));
     };
     take(script.directives());
     for (const ShellScript::Words &words : script.commands())
@@ -142,8 +145,8 @@ bool isOfTrainer(CommandOptions &all)
 {
     if (!all.arguments.contains("per_device_train_batch_size"))
         return false;
-    static constexpr std::array<std::string_view, 6> kLaunchers { "nnodes", "nproc_per_node", "tasks_per_node", "tasks",
-        "gpu", "gres" };
+    static constexpr std::array<std::string_view, 7> kLaunchers { "nnodes", "nproc_per_node", "tasks_per_node", "tasks",
+        "gpu", "gres", "constraint" };
     std::map<std::string, std::string> named;
     for (auto &[name, value] : all.arguments)
         named.emplace(std::ranges::find(kLaunchers, name) != kLaunchers.end() || name.starts_with(kInDoubt)

@@ -85,6 +85,8 @@ private slots:
     void ofManyTheRingIsBetterThanAnyOfAThousandOthers();
     void aRingIsFoundWhereMostPairsHaveNoLink();
     void aStarOfManyIsATree();
+    void aTreeJoinsEveryDatacenterOverLinksOfItsOwn();
+    void aWayThroughAThousandLooksAtLinksAndNotAtPairs();
 };
 
 void TestWanSites::ofFewDatacentersTheBestRingIsFound()
@@ -152,6 +154,59 @@ void TestWanSites::aStarOfManyIsATree()
     const SiteRoute route = siteRoute(workload, sitesOf(workload), kGradient, false, 1);
     QVERIFY(!route.isRing);
     QCOMPARE(route.hops.size(), std::size_t(8)); // each link once
+}
+
+void TestWanSites::aTreeJoinsEveryDatacenterOverLinksOfItsOwn()
+{
+    // Random trees, told in an order of their own: the links that a route takes are all there are.
+    std::mt19937 random(5);
+    for (int trial = 0; trial < 40; ++trial) {
+        const int sites = 3 + int(random() % 120);
+        Plan plan = oneSite(1, 1);
+        plan.cluster.datacenters.clear();
+        std::vector<int> order(std::size_t(sites), 0);
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), random);
+        for (int d = 0; d < sites; ++d) {
+            plan.cluster.datacenters.push_back(site("dc" + std::to_string(d), 1));
+            if (d > 0)
+                plan.cluster.wanLinks.push_back(wanLink("dc" + std::to_string(order[std::size_t(d)]),
+                    "dc" + std::to_string(order[random() % unsigned(d)])));
+        }
+        const Workload workload(test::requested(plan), {});
+        const SiteRoute route = siteRoute(workload, sitesOf(workload), kGradient, false, 1);
+        std::vector<int> taken(plan.cluster.wanLinks.size());
+        for (const WanPath &hop : route.hops)
+            ++taken.at(std::size_t(hop.link));
+        QVERIFY(!route.isRing);
+        QCOMPARE(std::ranges::count(taken, 1), sites - 1);
+    }
+}
+
+void TestWanSites::aWayThroughAThousandLooksAtLinksAndNotAtPairs()
+{
+    constexpr int kSites = 1000, kOrders = 5040, kStarts = 16;
+    for (const char *const shape : { "chain", "ring", "star" }) {
+        Plan plan = oneSite(1, 1);
+        plan.cluster.datacenters.clear();
+        for (int d = 0; d < kSites; ++d) {
+            plan.cluster.datacenters.push_back(site("dc" + std::to_string(d), 1));
+            if (d > 0)
+                plan.cluster.wanLinks.push_back(
+                    wanLink("dc" + std::to_string(shape[0] == 's' ? 0 : d - 1), "dc" + std::to_string(d)));
+        }
+        if (shape[0] == 'r')
+            plan.cluster.wanLinks.push_back(wanLink("dc0", "dc" + std::to_string(kSites - 1)));
+        const Workload workload(test::requested(plan), {});
+        const SiteRoute route = siteRoute(workload, sitesOf(workload), kGradient, false, 1);
+        QCOMPARE(route.hops.size(), plan.cluster.wanLinks.size());
+        QCOMPARE(route.isRing, shape[0] == 'r');
+        // Both ways over each link and one order from each start, four ends of each stretch, the tree; pairs:
+        // 1,000,000.
+        const auto links = std::int64_t(plan.cluster.wanLinks.size());
+        QVERIFY2(route.looked < kStarts * (2 * links + 2 * kSites) + 4 * kOrders + 4 * (links + kSites),
+            qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(shape)).arg(route.looked)));
+    }
 }
 
 TRAINYARD_APPLESS_TEST(TestWanSites)

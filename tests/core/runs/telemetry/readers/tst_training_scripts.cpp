@@ -87,6 +87,32 @@ private slots:
         QCOMPARE(argument(r, "gpu"), std::string("h100"));
     }
 
+    void aSchedulerIsToldWhichGpusAScriptWants()
+    {
+        const auto told = [](const std::string &directive, const char *name) {
+            return argument(read("run.slurm",
+                                "#!/bin/bash\n#SBATCH " + directive
+                                    + "\npython pretrain_gpt.py --num-layers 24 --hidden-size 2048\n"),
+                name);
+        };
+        const std::string none = "(not told)";
+        QCOMPARE(told("--constraint=a100", "constraint"), std::string("a100")); // as BLOOM's scripts have it
+        QCOMPARE(told("-C v100-32g", "constraint"), std::string("v100-32g"));
+        QCOMPARE(told("--constraint=\"a100&nvlink\"", "constraint"), std::string("a100&nvlink"));
+        for (const char *const directive :
+            { "--gres=gpu:a100:8", "--gpus-per-node=a100:8", "--gpus-per-node a100:8", "--gres=nvme:1,gpu:a100:8" }) {
+            QCOMPARE(told(directive, "gpu"), std::string("a100"));
+            QCOMPARE(told(directive, "nproc_per_node"), std::string("8"));
+        }
+        QCOMPARE(told("--gres=gpu:a100", "gpu"), std::string("a100"));
+        QCOMPARE(told("--gres=gpu:a100", "nproc_per_node"), none);
+        QCOMPARE(told("--gpus=a100:16", "gpu"), std::string("a100")); // of all nodes: how many a node has is not told
+        QCOMPARE(told("--gpus=a100:16", "nproc_per_node"), none);
+        QCOMPARE(told("--gpus-per-node=8", "nproc_per_node"), std::string("8"));
+        QCOMPARE(told("--gpus-per-node=8", "gpu"), none);
+        QCOMPARE(told("--gres=nvme:1", "gpu"), none);
+    }
+
     void whatHangsOnConditionsCommandsAndSecretsIsLeftOutAndSaid()
     {
         const Recording r = read("run.sh", kScript);
