@@ -34,7 +34,8 @@ EditHistory::EditHistory(PlanDocument &document, const Catalogue &catalogue, QOb
     , m_catalogue(catalogue)
     , m_worker(std::bind_front(&EditHistory::catchUp, this))
 {
-    connect(&document.undoStack(), &QUndoStack::indexChanged, this, &EditHistory::list);
+    connect(&document.undoGroup(), &QUndoGroup::indexChanged, this, &EditHistory::list);
+    connect(&document, &PlanDocument::exchanged, this, &EditHistory::list);
     connect(&document, &PlanDocument::replaced, this, [this] {
         const std::vector<PlanPtr> all = plans();
         std::erase_if(m_figures, [&](const auto &entry) { return std::ranges::find(all, entry.first) == all.end(); });

@@ -21,12 +21,14 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
     , m_saved(m_plan)
     , m_recovery(stateFolder)
 {
+    m_group.addStack(m_stack.get());
+    m_group.setActiveStack(m_stack.get());
     connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) {
         if (std::exchange(m_readingAsNew, {}) == path) {
             startNew(read);
             return;
         }
-        m_stack.clear();
+        m_stack->clear();
         replace(read, read, path);
     });
     connect(&m_store, &PlanStore::planFoundInReport, this, [this](const QString &, const PlanPtr &read) {
@@ -37,7 +39,7 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
         m_saved = written;
         m_doesFileDiffer = false;
         if (m_plan == written)
-            m_stack.setClean();
+            m_stack->setClean();
         if (std::exchange(m_path, path) != path)
             emit pathChanged(path);
         updateModified();
@@ -52,7 +54,10 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
     connect(&m_store, &PlanStore::foreignChange, this, &PlanDocument::saveWouldOverwrite);
 }
 
-PlanDocument::~PlanDocument() = default;
+PlanDocument::~PlanDocument()
+{
+    m_group.setActiveStack(nullptr); // stacks that others hold may outlive it
+}
 
 QString PlanDocument::displayName() const
 {
@@ -67,7 +72,7 @@ void PlanDocument::apply(PlanPtr next, const QString &text, const QString &merge
         endPreview();
         return;
     }
-    m_stack.push(new PlanCommand(m_plan, std::move(next), text, mergeKey, [this](const PlanPtr &plan) { show(plan); }));
+    m_stack->push(new PlanCommand(m_plan, std::move(next), text, mergeKey, [this](const PlanPtr &plan) { show(plan); }));
 }
 
 void PlanDocument::edit(const PlanPtr &next, const QString &text, const QString &mergeKey)
@@ -169,6 +174,33 @@ bool PlanDocument::isEdited() const
     return !m_saved || (m_saved != m_plan && *m_saved != *m_plan);
 }
 
+PlanWork PlanDocument::work() const
+{
+    return { m_plan, m_saved, m_path, m_store.known(), m_doesFileDiffer, m_stack };
+}
+
+PlanWork PlanDocument::exchange(PlanWork next)
+{
+    PlanWork old = work();
+    m_readingAsNew.clear();
+    m_saved = next.saved;
+    m_doesFileDiffer = next.doesFileDiffer;
+    m_stack = next.edits ? std::move(next.edits) : std::make_shared<QUndoStack>();
+    m_group.removeStack(old.edits.get());
+    m_group.addStack(m_stack.get());
+    if (next.path.isEmpty())
+        m_store.watch({});
+    else
+        m_store.watch(next.path, next.known);
+    const bool hasNewPath = std::exchange(m_path, next.path) != next.path;
+    show(next.plan);
+    m_group.setActiveStack(m_stack.get());
+    if (hasNewPath)
+        emit pathChanged(m_path);
+    emit exchanged(m_plan);
+    return old;
+}
+
 void PlanDocument::fileDiffers()
 {
     m_doesFileDiffer = true;
@@ -189,14 +221,14 @@ void PlanDocument::updateModified()
 void PlanDocument::startNew(PlanPtr plan)
 {
     m_store.watch({});
-    m_stack.clear();
+    m_stack->clear();
     replace(plan, plan, {});
 }
 
 void PlanDocument::create(PlanPtr plan)
 {
     m_store.watch({});
-    m_stack.clear();
+    m_stack->clear();
     replace(plan, nullptr, {});
 }
 
@@ -204,7 +236,7 @@ PlanPtr PlanDocument::opening() const
 {
     if (m_saved)
         return m_saved;
-    return m_stack.count() > 0 ? static_cast<const PlanCommand *>(m_stack.command(0))->before() : m_plan;
+    return m_stack->count() > 0 ? static_cast<const PlanCommand *>(m_stack->command(0))->before() : m_plan;
 }
 
 void PlanDocument::open(const QString &path)
@@ -243,10 +275,10 @@ UnsavedWork PlanDocument::unsavedWork() const
     work.path = m_path;
     work.known = m_store.known();
     // The newest, or where many are undone those around the plan as it is.
-    const int first = std::clamp(std::min(m_stack.count() - kKeptEdits, m_stack.index()), 0, m_stack.count());
-    const int count = std::min(m_stack.count(), first + kKeptEdits);
+    const int first = std::clamp(std::min(m_stack->count() - kKeptEdits, m_stack->index()), 0, m_stack->count());
+    const int count = std::min(m_stack->count(), first + kKeptEdits);
     for (int i = first; i < count; ++i) {
-        const auto *step = static_cast<const PlanCommand *>(m_stack.command(i));
+        const auto *step = static_cast<const PlanCommand *>(m_stack->command(i));
         if (i == first) {
             work.start = step->before();
             work.saved = work.start == m_saved ? 0 : -1;
@@ -255,23 +287,23 @@ UnsavedWork PlanDocument::unsavedWork() const
         if (step->after() == m_saved)
             work.saved = i - first + 1;
     }
-    work.done = m_stack.index() - first;
+    work.done = m_stack->index() - first;
     return work;
 }
 
 void PlanDocument::restore(const RecoveredPlan &recovered)
 {
     const UnsavedWork &work = recovered.work;
-    m_stack.clear();
+    m_stack->clear();
     m_isRestoring = true;
     const auto push = [this, &work](std::size_t i) {
         const PlanPtr &before = i > 0 ? work.edits[i - 1].plan : work.start;
-        m_stack.push(new PlanCommand(
+        m_stack->push(new PlanCommand(
             before, work.edits[i].plan, work.edits[i].text, {}, [this](const PlanPtr &plan) { show(plan); }));
     };
     for (std::size_t i = 0; i < work.edits.size(); ++i)
         push(i);
-    m_stack.setIndex(work.done);
+    m_stack->setIndex(work.done);
     m_isRestoring = false;
     const PlanPtr saved = work.saved < 0 ? nullptr
         : work.saved == 0                ? work.start

@@ -11,9 +11,30 @@
 #include "models/plan_store.h"
 #include "models/recovery.h"
 
+#include <QUndoGroup>
 #include <QUndoStack>
 
 namespace trainyard {
+
+/// A plan that is worked on, with its file and its edits: what each variant of a session has for itself. A value that
+/// is handed on; one owner at a time.
+struct PlanWork {
+    /// never null in a document
+    PlanPtr plan;
+    /// as in its file, or as it was started; null where no file has it
+    PlanPtr saved;
+    /// empty: it has no file
+    QString path;
+    /// fingerprint of the file's content as last read or written (PlanStore)
+    QByteArray known;
+    /// it was changed or removed by another program
+    bool doesFileDiffer = false;
+    /// null: none yet
+    std::shared_ptr<QUndoStack> edits;
+
+    /// The plan is not the one last read or saved.
+    [[nodiscard]] bool isEdited() const { return !saved || (saved != plan && *saved != *plan); }
+};
 
 class PlanDocument : public QObject {
     Q_OBJECT
@@ -32,7 +53,10 @@ public:
     /// The plan that is tried; null where none is.
     [[nodiscard]] const PlanPtr &trial() const { return m_trial; }
     [[nodiscard]] const QString &trialText() const { return m_trialText; }
-    [[nodiscard]] QUndoStack &undoStack() { return m_stack; }
+    /// of the edits of this plan; another one after exchange()
+    [[nodiscard]] QUndoStack &undoStack() { return *m_stack; }
+    /// follows the stack of the plan that is shown: for commands that undo and redo
+    [[nodiscard]] QUndoGroup &undoGroup() { return m_group; }
     [[nodiscard]] const QString &path() const { return m_path; }
     /// Something would be lost with this window: edits, or a plan that its file no longer holds.
     [[nodiscard]] bool isModified() const { return m_isModified; }
@@ -73,6 +97,11 @@ public:
     void keepMine() { m_store.acceptChange(); }
     /// with the edits that led to it, to be undone
     void restore(const RecoveredPlan &recovered);
+    /// Shows other work in place of this, which is handed out with its edits: from variant to variant. A preview and a
+    /// trial end.
+    PlanWork exchange(PlanWork next);
+    /// What exchange() would hand out, its edits shared.
+    [[nodiscard]] PlanWork work() const;
     [[nodiscard]] Recovery &recovery() { return m_recovery; }
     /// Nothing is to be recovered: saved, or given up knowingly.
     void forgetUnsavedWork() { m_recovery.forget(); }
@@ -86,6 +115,8 @@ signals:
     void pathChanged(const QString &path);
     /// Another plan took the place of the last, rather than an edit of it.
     void replaced(const trainyard::PlanPtr &plan);
+    /// Other work is shown; its edits are those of undoStack() now. Comes after planChanged().
+    void exchanged(const trainyard::PlanPtr &plan);
     void saved(const QString &path);
     void openFailed(const QString &path, const trainyard::Errors &errors);
     void saveFailed(const QString &path, const trainyard::Errors &errors);
@@ -111,7 +142,9 @@ private:
     bool m_isModified = false, m_doesFileDiffer = false;
     /// the stack is filled with edits that were made before
     bool m_isRestoring = false;
-    QUndoStack m_stack;
+    /// never null
+    std::shared_ptr<QUndoStack> m_stack = std::make_shared<QUndoStack>();
+    QUndoGroup m_group;
     PlanStore m_store;
     Recovery m_recovery;
 };

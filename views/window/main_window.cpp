@@ -158,7 +158,7 @@ void MainWindow::connectModels()
         [this] { m_jobs->setPlan(m_models.document.plan(), m_models.document.displayName()); });
     connect(&document, &PlanDocument::modifiedChanged, this, &MainWindow::updateTitle);
     connect(&document, &PlanDocument::pathChanged, this, &MainWindow::updateTitle);
-    connect(&document.undoStack(), &QUndoStack::indexChanged, &m_commands, &CommandRegistry::refresh);
+    connect(&document.undoGroup(), &QUndoGroup::indexChanged, &m_commands, &CommandRegistry::refresh);
     connect(&m_models.bridge, &EvaluationBridge::baselineChanged, &m_commands, &CommandRegistry::refresh);
     connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, this, [this](const EvaluationPtr &evaluation) {
         if (evaluation->plan == m_models.document.plan())

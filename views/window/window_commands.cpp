@@ -110,7 +110,7 @@ void addFileCommands(CommandRegistry &registry, MainWindow &window)
 
 void addEditCommands(CommandRegistry &registry, MainWindow &window)
 {
-    QUndoStack &stack = window.document().undoStack();
+    QUndoGroup &stack = window.document().undoGroup();
     const QString group = commandText("Edit");
     registry.add({ .id = "edit.undo",
         .group = group,
