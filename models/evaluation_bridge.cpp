@@ -11,7 +11,7 @@ EvaluationBridge::EvaluationBridge(const Catalogue &catalogue, QObject *parent)
     , m_catalogue(catalogue)
     , m_evaluator(catalogue, [this](EvaluationResult result) { arrived(std::move(result)); })
     , m_aside(RunPool::shared().threads(), WorkPool::Rank::Search,
-          [this](const PlanPtr &plan, const std::stop_token &stop) { evaluateAside(plan, stop); })
+          [this](const Aside &aside, const std::stop_token &stop) { evaluateAside(aside, stop); })
 {
 }
 
@@ -110,6 +110,7 @@ void EvaluationBridge::pinBaseline()
     if (!m_settled)
         return;
     m_awaitsOpening = m_isOpening = false;
+    m_aside.post(std::nullopt, true);
     m_baseline = m_settled;
     emit baselineChanged(m_baseline);
 }
@@ -119,7 +120,7 @@ void EvaluationBridge::pinOpening(const PlanPtr &opening)
     const bool isAside = opening && m_settledPlan && opening != m_settledPlan && *opening != *m_settledPlan;
     m_awaitsOpening = !isAside;
     m_isOpening = false;
-    m_aside.post(isAside ? std::optional(opening) : std::nullopt, true);
+    m_aside.post(isAside ? std::optional(Aside { opening, true }) : std::nullopt, true);
     if (m_baseline) {
         m_disposal.dispose(std::exchange(m_baseline, nullptr));
         emit baselineChanged(m_baseline);
@@ -128,17 +129,34 @@ void EvaluationBridge::pinOpening(const PlanPtr &opening)
         takeOpening();
 }
 
-void EvaluationBridge::evaluateAside(const PlanPtr &plan, const std::stop_token &stop)
+void EvaluationBridge::pinPlan(const PlanPtr &plan)
 {
-    const auto answer = evaluate(plan, m_catalogue, RunPool::shared().workspace(), stop);
+    m_awaitsOpening = m_isOpening = false;
+    if (m_baseline && m_baseline->plan == plan) {
+        m_aside.post(std::nullopt, true);
+        return;
+    }
+    const EvaluationPtr known = m_settled && m_settled->plan == plan ? m_settled
+        : m_shown && m_shown->plan == plan                           ? m_shown
+                                                                     : nullptr;
+    m_aside.post(known ? std::nullopt : std::optional(Aside { plan, false }), true);
+    if (!known)
+        return;
+    m_baseline = known;
+    emit baselineChanged(m_baseline);
+}
+
+void EvaluationBridge::evaluateAside(const Aside &aside, const std::stop_token &stop)
+{
+    const auto answer = evaluate(aside.plan, m_catalogue, RunPool::shared().workspace(), stop);
     if (!answer || stop.stop_requested())
         return;
     QMetaObject::invokeMethod(
         this,
-        [this, stop, evaluation = *answer] {
-            if (stop.stop_requested() || m_baseline) // somebody has pinned another
+        [this, stop, isOpening = aside.isOpening, evaluation = *answer] {
+            if (stop.stop_requested() || (isOpening && m_baseline)) // somebody has pinned another
                 return;
-            m_isOpening = true;
+            m_isOpening = isOpening;
             m_baseline = evaluation;
             emit baselineChanged(m_baseline);
         },
@@ -157,6 +175,7 @@ void EvaluationBridge::takeOpening()
 void EvaluationBridge::clearBaseline()
 {
     m_awaitsOpening = m_isOpening = false;
+    m_aside.post(std::nullopt, true);
     m_baseline.reset();
     emit baselineChanged(m_baseline);
 }

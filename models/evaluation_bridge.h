@@ -34,6 +34,8 @@ public:
     /// The plan that has just been opened is the baseline, as soon as it is evaluated: the one that is shown or, where
     /// work on it was recovered, `opening`.
     void pinOpening(const PlanPtr &opening = nullptr);
+    /// Another variant's plan is the baseline, as soon as it is evaluated; until then the last one stays.
+    void pinPlan(const PlanPtr &plan);
     /// Nobody pinned the baseline: it is the plan as it was opened.
     [[nodiscard]] bool isBaselineOpening() const { return m_isOpening; }
 
@@ -45,6 +47,10 @@ signals:
     void baselineChanged(const trainyard::EvaluationPtr &baseline);
 
 private:
+    struct Aside {
+        PlanPtr plan;
+        bool isOpening = false;
+    };
     /// worker thread
     void arrived(EvaluationResult result);
     void takeNewest();
@@ -53,7 +59,7 @@ private:
     void setStale(bool isStale);
     void takeOpening();
     /// worker thread
-    void evaluateAside(const PlanPtr &plan, const std::stop_token &stop);
+    void evaluateAside(const Aside &aside, const std::stop_token &stop);
 
     EvaluationPtr m_shown, m_settled, m_baseline;
     /// generation of the newest request
@@ -71,7 +77,7 @@ private:
     /// last: its thread uses what is above
     Evaluator m_evaluator;
     /// of plans that are compared with and not shown
-    NewestWorker<PlanPtr> m_aside;
+    NewestWorker<Aside> m_aside;
 };
 
 } // namespace trainyard

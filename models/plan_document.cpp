@@ -23,9 +23,13 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
 {
     m_group.addStack(m_stack.get());
     m_group.setActiveStack(m_stack.get());
+    connect(&m_store, &PlanStore::planArrived, this,
+        [this](const QString &path) { emit replacing(path == m_readingAsNew || path != m_path); });
     connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) {
         if (std::exchange(m_readingAsNew, {}) == path) {
-            startNew(read);
+            m_store.watch({});
+            m_stack->clear();
+            replace(read, read, {});
             return;
         }
         m_stack->clear();
@@ -72,7 +76,8 @@ void PlanDocument::apply(PlanPtr next, const QString &text, const QString &merge
         endPreview();
         return;
     }
-    m_stack->push(new PlanCommand(m_plan, std::move(next), text, mergeKey, [this](const PlanPtr &plan) { show(plan); }));
+    m_stack->push(
+        new PlanCommand(m_plan, std::move(next), text, mergeKey, [this](const PlanPtr &plan) { show(plan); }));
 }
 
 void PlanDocument::edit(const PlanPtr &next, const QString &text, const QString &mergeKey)
@@ -179,6 +184,24 @@ PlanWork PlanDocument::work() const
     return { m_plan, m_saved, m_path, m_store.known(), m_doesFileDiffer, m_stack };
 }
 
+PlanWork PlanDocument::leaveWork()
+{
+    PlanWork old = work();
+    m_group.removeStack(m_stack.get());
+    m_stack = std::make_shared<QUndoStack>();
+    m_group.addStack(m_stack.get());
+    m_group.setActiveStack(m_stack.get());
+    return old;
+}
+
+void PlanDocument::holdElsewhere(const PlanPtr &plan)
+{
+    m_saved = plan;
+    if (m_plan == plan)
+        m_stack->setClean();
+    updateModified();
+}
+
 PlanWork PlanDocument::exchange(PlanWork next)
 {
     PlanWork old = work();
@@ -220,6 +243,7 @@ void PlanDocument::updateModified()
 
 void PlanDocument::startNew(PlanPtr plan)
 {
+    emit replacing(true);
     m_store.watch({});
     m_stack->clear();
     replace(plan, plan, {});
@@ -227,6 +251,7 @@ void PlanDocument::startNew(PlanPtr plan)
 
 void PlanDocument::create(PlanPtr plan)
 {
+    emit replacing(true);
     m_store.watch({});
     m_stack->clear();
     replace(plan, nullptr, {});
@@ -294,6 +319,7 @@ UnsavedWork PlanDocument::unsavedWork() const
 void PlanDocument::restore(const RecoveredPlan &recovered)
 {
     const UnsavedWork &work = recovered.work;
+    emit replacing(true);
     m_stack->clear();
     m_isRestoring = true;
     const auto push = [this, &work](std::size_t i) {

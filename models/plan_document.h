@@ -102,6 +102,10 @@ public:
     PlanWork exchange(PlanWork next);
     /// What exchange() would hand out, its edits shared.
     [[nodiscard]] PlanWork work() const;
+    /// While replacing() is told: what is here is handed out with its edits, and what comes has none.
+    PlanWork leaveWork();
+    /// Another file than the plan's own holds that plan now: it is not lost with this window.
+    void holdElsewhere(const PlanPtr &plan);
     [[nodiscard]] Recovery &recovery() { return m_recovery; }
     /// Nothing is to be recovered: saved, or given up knowingly.
     void forgetUnsavedWork() { m_recovery.forget(); }
@@ -113,6 +117,8 @@ signals:
     void trialChanged(const trainyard::PlanPtr &trial);
     void modifiedChanged(bool isModified);
     void pathChanged(const QString &path);
+    /// Another plan is about to take the place of this one; `isNew`: not the same file, read again.
+    void replacing(bool isNew);
     /// Another plan took the place of the last, rather than an edit of it.
     void replaced(const trainyard::PlanPtr &plan);
     /// Other work is shown; its edits are those of undoStack() now. Comes after planChanged().

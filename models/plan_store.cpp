@@ -108,6 +108,7 @@ void PlanStore::read(const QString &path)
                 emit planFoundInReport(path, *reading.plan);
                 return;
             }
+            emit planArrived(path);
             remember(path, reading.content);
             emit planRead(path, *reading.plan);
         });

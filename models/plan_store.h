@@ -37,6 +37,8 @@ public:
     [[nodiscard]] BackgroundQueue &queue() { return m_queue; }
 
 signals:
+    /// planRead() follows, and its file is watched from then on.
+    void planArrived(const QString &path);
     void planRead(const QString &path, const trainyard::PlanPtr &plan);
     /// The file is a report that holds this plan: not the plan's own file, so it is not watched.
     void planFoundInReport(const QString &path, const trainyard::PlanPtr &plan);

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/session/session_document.h"
+
+#include "models/text/foreign_text.h"
+
+#include <QDateTime>
+#include <QFileInfo>
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+QStringList toTexts(const std::vector<std::string> &texts)
+{
+    QStringList list;
+    for (const std::string &text : texts)
+        list << QString::fromStdString(text);
+    return list;
+}
+
+std::string nowInUtc()
+{
+    return QDateTime::currentDateTimeUtc().toString(Qt::ISODate).toStdString();
+}
+
+PlanWork resting(const PlanPtr &plan, const PlanPtr &saved)
+{
+    return { plan, saved, {}, {}, false, nullptr };
+}
+
+} // namespace
+
+SessionDocument::SessionDocument(PlanDocument &document, QObject *parent)
+    : QObject(parent)
+    , m_document(document)
+{
+    startAlone();
+    connect(&document, &PlanDocument::replacing, this, &SessionDocument::makeRoom);
+    connect(&document, &PlanDocument::replaced, this, &SessionDocument::replaced);
+    connect(&document, &PlanDocument::planChanged, this, [this](const PlanPtr &plan) {
+        if (m_isSwitching)
+            return;
+        Variant *variant = find(m_current);
+        variant->plan = plan;
+        if (!isMeeting())
+            variant->name = m_document.displayName().toStdString();
+        noteChange();
+    });
+    connect(&document, &PlanDocument::modifiedChanged, this, &SessionDocument::noteChange);
+    connect(&document, &PlanDocument::saved, this, &SessionDocument::noteChange);
+    connect(&m_store, &SessionStore::sessionRead, this, [this](const QString &path, const Session &session) {
+        m_path = path;
+        take(session);
+        emit opened(path);
+        emit viewRead(session.view);
+    });
+    connect(&m_store, &SessionStore::sessionWritten, this,
+        [this](const QString &path, const SessionMerge &merge, const Session &asked) {
+            m_path = path;
+            m_saved = merge.session;
+            holdsPlansOf(asked);
+            taken(merge, asked);
+            emit saved(path);
+            if (std::exchange(m_savesAgain, false))
+                save();
+        });
+    connect(&m_store, &SessionStore::readFailed, this, &SessionDocument::openFailed);
+    connect(&m_store, &SessionStore::writeFailed, this, [this](const QString &path, const Errors &errors) {
+        m_savesAgain = false;
+        emit saveFailed(path, errors);
+    });
+    connect(&m_store, &SessionStore::changedByOthers, this,
+        [this](const Session &theirs) { emit changedByOthers(toTexts(changesOf(m_store.known(), theirs))); });
+}
+
+SessionDocument::~SessionDocument() = default;
+
+void SessionDocument::startAlone()
+{
+    m_session = withVariant({}, m_document.plan(), m_document.displayName().toStdString());
+    m_current = m_session.variants.front().id;
+    m_saved = m_session;
+}
+
+Variant *SessionDocument::find(const std::string &id)
+{
+    const auto found = std::ranges::find(m_session.variants, id, &Variant::id);
+    return found == m_session.variants.end() ? nullptr : &*found;
+}
+
+bool SessionDocument::isMeeting() const
+{
+    return m_session.variants.size() > 1 || !m_session.decisions.empty() || !m_path.isEmpty();
+}
+
+bool SessionDocument::isModified() const
+{
+    if (!m_path.isEmpty()) {
+        Session saved = m_saved; // another zoom is nothing that would be lost
+        saved.view = m_session.view;
+        return m_session != saved;
+    }
+    if (m_document.isModified() || !m_session.decisions.empty())
+        return true;
+    return std::ranges::any_of(m_works, [](const auto &one) { return one.second.isEdited(); })
+        || std::ranges::any_of(m_session.variants, [](const Variant &one) { return !one.note.empty(); });
+}
+
+std::string SessionDocument::variantOf(const QString &planPath) const
+{
+    const QString wanted = QFileInfo(planPath).absoluteFilePath();
+    const auto isIt = [&](const QString &path) {
+        return !path.isEmpty() && QFileInfo(path).absoluteFilePath() == wanted;
+    };
+    if (isIt(m_document.path()))
+        return m_current;
+    const auto found = std::ranges::find_if(m_works, [&](const auto &one) { return isIt(one.second.path); });
+    return found == m_works.end() ? std::string() : found->first;
+}
+
+QString SessionDocument::displayName() const
+{
+    return m_path.isEmpty() ? QString::fromStdString(currentVariant().name) : fileText(m_path);
+}
+
+std::string SessionDocument::branch(const QString &name)
+{
+    const PlanPtr plan = m_document.basePlan();
+    const std::string wanted = name.isEmpty() ? currentVariant().name : name.toStdString();
+    if (m_session.variants.size() == 1 && m_session.baseline.empty())
+        m_session.baseline = m_current;
+    m_document.leaveTrial();
+    const std::string id = add(plan, QString::fromStdString(wanted));
+    show(id);
+    return id;
+}
+
+std::string SessionDocument::add(const PlanPtr &plan, const QString &name)
+{
+    std::vector<std::string> known;
+    for (const Variant &one : m_session.variants)
+        known.push_back(one.id);
+    m_session = withVariant(std::move(m_session), plan, name.toStdString(), m_current);
+    const auto added = std::ranges::find_if(
+        m_session.variants, [&](const Variant &one) { return std::ranges::find(known, one.id) == known.end(); });
+    std::string id = added->id;
+    m_works.emplace(id, resting(plan, nullptr)); // nowhere but here
+    noteChange();
+    return id;
+}
+
+void SessionDocument::show(const std::string &id)
+{
+    const auto next = m_works.find(id);
+    if (id == m_current || next == m_works.end())
+        return;
+    m_isSwitching = true;
+    PlanWork work = std::move(next->second);
+    m_works.erase(next);
+    const std::string left = std::exchange(m_current, id);
+    m_works.emplace(left, m_document.exchange(std::move(work)));
+    m_isSwitching = false;
+    emit currentChanged(id);
+    noteChange();
+}
+
+void SessionDocument::showNext(int step)
+{
+    const int count = int(m_session.variants.size());
+    const auto at = std::ranges::find(m_session.variants, m_current, &Variant::id) - m_session.variants.begin();
+    show(std::string(m_session.variants[std::size_t(((int(at) + step) % count + count) % count)].id));
+}
+
+void SessionDocument::rename(const std::string &id, const QString &name)
+{
+    Variant *variant = find(id);
+    const std::string text = name.simplified().toStdString();
+    if (!variant || text.empty() || variant->name == text)
+        return;
+    variant->name = text;
+    noteChange();
+}
+
+void SessionDocument::setColor(const std::string &id, const QString &color)
+{
+    Variant *variant = find(id);
+    if (!variant || variant->color == color.toStdString())
+        return;
+    variant->color = color.toStdString();
+    noteChange();
+}
+
+void SessionDocument::setNote(const std::string &id, const QString &note)
+{
+    Variant *variant = find(id);
+    if (!variant || variant->note == note.toStdString())
+        return;
+    variant->note = note.toStdString();
+    noteChange();
+}
+
+void SessionDocument::move(const std::string &id, int place)
+{
+    auto &all = m_session.variants;
+    const auto from = std::ranges::find(all, id, &Variant::id) - all.begin();
+    const auto to = std::clamp<std::ptrdiff_t>(place, 0, std::ptrdiff_t(all.size()) - 1);
+    if (from == std::ptrdiff_t(all.size()) || from == to)
+        return;
+    if (from < to)
+        std::rotate(all.begin() + from, all.begin() + from + 1, all.begin() + to + 1);
+    else
+        std::rotate(all.begin() + to, all.begin() + from, all.begin() + from + 1);
+    noteChange();
+}
+
+void SessionDocument::remove(const std::string &id)
+{
+    if (!find(id) || m_session.variants.size() < 2)
+        return;
+    if (id == m_current) {
+        const bool isFirst = m_session.variants.front().id == id;
+        showNext(isFirst ? 1 : -1);
+    }
+    const auto at = std::size_t(std::ranges::find(m_session.variants, id, &Variant::id) - m_session.variants.begin());
+    const auto work = m_works.find(id);
+    m_removed = Removed { m_session.variants[at], std::move(work->second), at, m_session.baseline == id };
+    m_works.erase(work);
+    m_session = withoutVariant(std::move(m_session), std::string(id));
+    noteChange();
+}
+
+void SessionDocument::restoreRemoved()
+{
+    if (!m_removed)
+        return;
+    Removed back = *std::exchange(m_removed, std::nullopt);
+    const auto place = std::ptrdiff_t(std::min(back.place, m_session.variants.size()));
+    if (back.wasBaseline && m_session.baseline.empty())
+        m_session.baseline = back.variant.id;
+    m_works.emplace(back.variant.id, std::move(back.work));
+    m_session.variants.insert(m_session.variants.begin() + place, std::move(back.variant));
+    noteChange();
+}
+
+void SessionDocument::setBaseline(const std::string &id)
+{
+    if (m_session.baseline == id || (!id.empty() && !find(id)))
+        return;
+    m_session.baseline = id;
+    noteChange();
+}
+
+void SessionDocument::decide(const QString &text, const std::string &id)
+{
+    if (text.simplified().isEmpty())
+        return;
+    m_session.decisions.push_back({ nowInUtc(), text.simplified().toStdString(), id, {} });
+    noteChange();
+}
+
+void SessionDocument::removeDecision(std::size_t index)
+{
+    if (index >= m_session.decisions.size())
+        return;
+    m_session.decisions.erase(m_session.decisions.begin() + std::ptrdiff_t(index));
+    noteChange();
+}
+
+/// A plan that exists elsewhere as well, alone and untouched, makes room; everything else stays as a variant.
+void SessionDocument::makeRoom(bool isNew)
+{
+    const bool isUntouched = !isMeeting() && !m_document.isModified() && m_document.path().isEmpty();
+    if (!isNew || isUntouched)
+        return;
+    m_session = withVariant(std::move(m_session), m_document.plan(), "…", m_current);
+    const auto at = std::ranges::find(m_session.variants, m_current, &Variant::id) + 1;
+    m_works.emplace(std::exchange(m_current, at->id), m_document.leaveWork());
+}
+
+void SessionDocument::replaced(const PlanPtr &plan)
+{
+    Variant *variant = find(m_current);
+    variant->plan = plan;
+    variant->name.clear(); // its own name does not stand in its way
+    Session named = withVariant(m_session, plan, m_document.displayName().toStdString());
+    variant->name = named.variants.back().name;
+    if (!isMeeting())
+        m_saved = m_session;
+    emit currentChanged(m_current);
+    noteChange();
+}
+
+Session SessionDocument::toSave() const
+{
+    Session session = m_session;
+    if (m_view)
+        session.view = m_view();
+    return session;
+}
+
+void SessionDocument::open(const QString &path)
+{
+    m_store.read(path);
+}
+
+void SessionDocument::saveAs(const QString &path)
+{
+    if (path.isEmpty())
+        return;
+    if (m_store.isWriting()) {
+        m_savesAgain = true;
+        return;
+    }
+    m_store.write(toSave(), path);
+}
+
+void SessionDocument::takeOthers()
+{
+    if (!m_path.isEmpty())
+        save();
+}
+
+/// All that was here goes: who calls it has asked about it.
+void SessionDocument::take(const Session &session)
+{
+    m_works.clear();
+    m_removed.reset();
+    m_session = session;
+    if (m_session.variants.empty())
+        m_session = withVariant(std::move(m_session), m_document.plan(), m_document.displayName().toStdString());
+    m_saved = m_session;
+    const Variant *first = m_session.variant(m_session.baseline);
+    m_current = first ? first->id : m_session.variants.front().id;
+    m_isSwitching = true;
+    for (const Variant &one : m_session.variants)
+        if (one.id != m_current)
+            m_works.emplace(one.id, resting(one.plan, one.plan));
+    m_document.exchange(resting(currentVariant().plan, currentVariant().plan));
+    m_isSwitching = false;
+    emit currentChanged(m_current);
+    noteChange();
+}
+
+/// The session's file holds them: they are where they can be read again, whatever the plan files have.
+void SessionDocument::holdsPlansOf(const Session &asked)
+{
+    for (const Variant &one : asked.variants)
+        if (one.id == m_current)
+            m_document.holdElsewhere(one.plan);
+        else if (const auto work = m_works.find(one.id); work != m_works.end())
+            work->second.saved = one.plan;
+}
+
+/// What others did comes into what is here, which may have changed since it was written.
+void SessionDocument::taken(const SessionMerge &merge, const Session &asked)
+{
+    if (!merge.theirs.empty()) {
+        adopt(mergeSessions(asked, m_session, merge.session).session);
+        emit othersTaken(toTexts(merge.theirs), toTexts(merge.keptTwice));
+    }
+    noteChange();
+}
+
+void SessionDocument::adopt(const Session &next)
+{
+    const std::vector<Variant> before = m_session.variants;
+    std::erase_if(m_session.variants, [&](const Variant &own) { return !next.variant(own.id); });
+    if (!find(m_current)) { // it went: what stands first is shown
+        m_session = next;
+        const std::string gone = std::exchange(m_current, next.variants.front().id);
+        const auto work = m_works.find(m_current);
+        m_isSwitching = true;
+        PlanWork shown =
+            work != m_works.end() ? std::move(work->second) : resting(currentVariant().plan, currentVariant().plan);
+        m_works.erase(m_current);
+        const auto old = std::ranges::find(before, gone, &Variant::id);
+        m_removed = Removed { *old, m_document.exchange(std::move(shown)), std::size_t(old - before.begin()), false };
+        m_isSwitching = false;
+        emit currentChanged(m_current);
+    }
+    for (const Variant &one : next.variants) {
+        if (one.id == m_current) {
+            m_document.apply(one.plan, tr("As another program has it"));
+            continue;
+        }
+        const auto work = m_works.find(one.id);
+        if (work == m_works.end() || (work->second.plan != one.plan && *work->second.plan != *one.plan))
+            m_works.insert_or_assign(one.id, resting(one.plan, one.plan));
+    }
+    std::erase_if(m_works, [&](const auto &one) { return !next.variant(one.first); });
+    m_session = next;
+    find(m_current)->plan = m_document.plan();
+}
+
+void SessionDocument::noteChange()
+{
+    const bool now = isModified();
+    if (std::exchange(m_isModified, now) != now)
+        emit modifiedChanged(now);
+    emit changed();
+}
+
+} // namespace trainyard
