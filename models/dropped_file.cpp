@@ -2,6 +2,7 @@
 #include "models/dropped_file.h"
 
 #include "core/facts/plan/embedded_plan.h"
+#include "core/facts/session/session_io.h"
 #include "core/planner/sweep/sweep_table.h"
 #include "core/runs/telemetry/read_sources.h"
 #include "models/plan_store.h"
@@ -37,6 +38,8 @@ FileKind kindOfFile(const QString &path)
     const QFileInfo file(path);
     if (isSweepFile(path.toStdString()))
         return FileKind::Sweep;
+    if (isSessionPath(path.toStdString()))
+        return FileKind::Session;
     if (file.isDir() || file.size() > kMostOfAPlan)
         return FileKind::Recording;
     const ExpectedAll<QByteArray> content = readBytes(path);

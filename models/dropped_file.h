@@ -10,7 +10,7 @@ class QMimeData;
 
 namespace trainyard {
 
-enum class FileKind { Plan, ModelConfig, ValidationRows, Sweep, Recording, Unknown };
+enum class FileKind { Plan, Session, ModelConfig, ValidationRows, Sweep, Recording, Unknown };
 
 /// never Recording or Sweep
 [[nodiscard]] FileKind kindOf(const QByteArray &content);

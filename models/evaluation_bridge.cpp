@@ -11,7 +11,7 @@ EvaluationBridge::EvaluationBridge(const Catalogue &catalogue, QObject *parent)
     , m_catalogue(catalogue)
     , m_evaluator(catalogue, [this](EvaluationResult result) { arrived(std::move(result)); })
     , m_aside(RunPool::shared().threads(), WorkPool::Rank::Search,
-          [this](const Aside &aside, const std::stop_token &stop) { evaluateAside(aside, stop); })
+          [this](const Aside &aside, const std::stop_token &stop) { workAside(aside, stop); })
 {
 }
 
@@ -110,7 +110,7 @@ void EvaluationBridge::pinBaseline()
     if (!m_settled)
         return;
     m_awaitsOpening = m_isOpening = false;
-    m_aside.post(std::nullopt, true);
+    evaluateAside(nullptr, false);
     m_baseline = m_settled;
     emit baselineChanged(m_baseline);
 }
@@ -120,7 +120,7 @@ void EvaluationBridge::pinOpening(const PlanPtr &opening)
     const bool isAside = opening && m_settledPlan && opening != m_settledPlan && *opening != *m_settledPlan;
     m_awaitsOpening = !isAside;
     m_isOpening = false;
-    m_aside.post(isAside ? std::optional(Aside { opening, true }) : std::nullopt, true);
+    evaluateAside(isAside ? opening : nullptr, true);
     if (m_baseline) {
         m_disposal.dispose(std::exchange(m_baseline, nullptr));
         emit baselineChanged(m_baseline);
@@ -132,21 +132,29 @@ void EvaluationBridge::pinOpening(const PlanPtr &opening)
 void EvaluationBridge::pinPlan(const PlanPtr &plan)
 {
     m_awaitsOpening = m_isOpening = false;
+    if (m_asidePlan == plan)
+        return; // it is on its way, or cannot be evaluated
     if (m_baseline && m_baseline->plan == plan) {
-        m_aside.post(std::nullopt, true);
+        evaluateAside(nullptr, false);
         return;
     }
     const EvaluationPtr known = m_settled && m_settled->plan == plan ? m_settled
         : m_shown && m_shown->plan == plan                           ? m_shown
                                                                      : nullptr;
-    m_aside.post(known ? std::nullopt : std::optional(Aside { plan, false }), true);
+    evaluateAside(known ? nullptr : plan, false);
     if (!known)
         return;
     m_baseline = known;
     emit baselineChanged(m_baseline);
 }
 
-void EvaluationBridge::evaluateAside(const Aside &aside, const std::stop_token &stop)
+void EvaluationBridge::evaluateAside(const PlanPtr &plan, bool isOpening)
+{
+    m_asidePlan = plan;
+    m_aside.post(plan ? std::optional(Aside { plan, isOpening }) : std::nullopt, true);
+}
+
+void EvaluationBridge::workAside(const Aside &aside, const std::stop_token &stop)
 {
     const auto answer = evaluate(aside.plan, m_catalogue, RunPool::shared().workspace(), stop);
     if (!answer || stop.stop_requested())
@@ -156,6 +164,7 @@ void EvaluationBridge::evaluateAside(const Aside &aside, const std::stop_token &
         [this, stop, isOpening = aside.isOpening, evaluation = *answer] {
             if (stop.stop_requested() || (isOpening && m_baseline)) // somebody has pinned another
                 return;
+            m_asidePlan.reset();
             m_isOpening = isOpening;
             m_baseline = evaluation;
             emit baselineChanged(m_baseline);
@@ -175,7 +184,7 @@ void EvaluationBridge::takeOpening()
 void EvaluationBridge::clearBaseline()
 {
     m_awaitsOpening = m_isOpening = false;
-    m_aside.post(std::nullopt, true);
+    evaluateAside(nullptr, false);
     m_baseline.reset();
     emit baselineChanged(m_baseline);
 }

@@ -58,8 +58,10 @@ private:
     void fail(const EvaluationResult &result);
     void setStale(bool isStale);
     void takeOpening();
+    /// Null: nothing more.
+    void evaluateAside(const PlanPtr &plan, bool isOpening);
     /// worker thread
-    void evaluateAside(const Aside &aside, const std::stop_token &stop);
+    void workAside(const Aside &aside, const std::stop_token &stop);
 
     EvaluationPtr m_shown, m_settled, m_baseline;
     /// generation of the newest request
@@ -69,6 +71,8 @@ private:
     PlanPtr m_settledPlan;
     bool m_isStale = false, m_wasKnown = false;
     bool m_awaitsOpening = false, m_isOpening = false;
+    /// is evaluated to be compared with; null: none is
+    PlanPtr m_asidePlan;
     const Catalogue &m_catalogue;
     BackgroundQueue m_disposal;
     std::mutex m_mutex;

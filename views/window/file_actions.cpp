@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/file_actions.h"
 
+#include "core/facts/session/session_io.h"
 #include "models/config_model.h"
 #include "models/sample_plans.h"
+#include "models/session/session_document.h"
 #include "models/text/foreign_text.h"
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
@@ -15,16 +17,18 @@
 
 namespace trainyard {
 
-FileActions::FileActions(
-    PlanDocument &document, RecentFiles &recent, Prompts &prompts, MessageBar &messages, QWidget *window)
+FileActions::FileActions(PlanDocument &document, SessionDocument &session, RecentFiles &recent, Prompts &prompts,
+    MessageBar &messages, QWidget *window)
     : QObject(window)
     , m_document(document)
+    , m_session(session)
     , m_recent(recent)
     , m_prompts(prompts)
     , m_messages(messages)
     , m_window(window)
 {
     connectDocument();
+    connectSession();
 }
 
 FileActions::~FileActions() = default;
@@ -74,20 +78,21 @@ void FileActions::connectDocument()
     connect(&m_document.recovery(), &Recovery::found, this, [this](const RecoveredPlan &recovered) {
         m_messages.show({ QStringLiteral("recovery ") + recovered.file, Message::Tone::Info, describe(recovered),
             unsavedEdits(recovered.work).join(u'\n'),
-            { { tr("Restore"),
-                  [this, recovered] { afterUnsavedHandled([this, recovered] { m_document.restore(recovered); }); } },
+            { { tr("Restore"), [this, recovered] { m_document.restore(recovered); } },
                 { tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); } } } });
     });
 }
 
 void FileActions::openSample(const QString &path)
 {
-    afterUnsavedHandled([this, path] { m_document.openAsNew(path); });
+    commitTyped();
+    m_document.openAsNew(path);
 }
 
 void FileActions::startWith(const PlanPtr &plan)
 {
-    afterUnsavedHandled([this, plan] { m_document.create(plan); });
+    commitTyped();
+    m_document.create(plan);
 }
 
 void FileActions::open()
@@ -98,7 +103,19 @@ void FileActions::open()
 
 void FileActions::open(const QString &path)
 {
-    afterUnsavedHandled([this, path] { m_document.open(path); });
+    if (isSessionPath(path.toStdString())) {
+        openSession(path);
+        return;
+    }
+    const std::string known = m_session.variantOf(path);
+    if (known.empty()) {
+        commitTyped();
+        m_document.open(path);
+    } else if (known != m_session.current()) {
+        m_session.show(known);
+    } else {
+        afterUnsavedHandled([this, path] { m_document.open(path); }); // read again
+    }
 }
 
 void FileActions::openAtStart(const QStringList &paths)
@@ -108,7 +125,7 @@ void FileActions::openAtStart(const QStringList &paths)
     for (const QString &path : paths) {
         // Whatever it holds: a plan that is broken is meant as one, and its faults are told.
         const FileKind kind = path.endsWith(QStringLiteral(".trainyard.json")) ? FileKind::Plan : kindOfFile(path);
-        const bool isPlan = kind == FileKind::Plan || kind == FileKind::Sweep;
+        const bool isPlan = kind == FileKind::Plan || kind == FileKind::Sweep || kind == FileKind::Session;
         (isPlan ? plans : others) << path;
         (isPlan ? planKinds : otherKinds).push_back(kind);
     }
@@ -123,7 +140,7 @@ void FileActions::openAtStart(const QStringList &paths)
         emit sweepAtStart(plans.front());
     } else {
         m_isStarting = true;
-        m_document.open(plans.front());
+        open(plans.front());
     }
     offerOthers(plans, 0);
 }
@@ -176,7 +193,7 @@ void FileActions::openKnown(const QStringList &paths, const std::vector<FileKind
     QStringList plans, recordings;
     for (qsizetype i = 0; i < paths.size(); ++i) {
         const FileKind kind = kinds[std::size_t(i)];
-        if (kind == FileKind::Plan)
+        if (kind == FileKind::Plan || kind == FileKind::Session)
             plans << paths[i];
         else if (kind == FileKind::ModelConfig && isOne)
             useModelConfig(paths[i]);
@@ -223,7 +240,9 @@ void FileActions::useModelConfig(const QString &path)
 void FileActions::save()
 {
     commitTyped();
-    if (m_document.path().isEmpty())
+    if (m_session.isMeeting())
+        saveSession();
+    else if (m_document.path().isEmpty())
         saveAs();
     else
         m_document.save();
@@ -247,12 +266,13 @@ void FileActions::saveOverOther(const QString &path)
 void FileActions::saveAs()
 {
     commitTyped();
-    QString suggestion = m_document.path();
-    if (suggestion.isEmpty()) {
-        QString name = m_document.displayName().toLower().simplified();
-        name.replace(u' ', u'-').remove(u'/');
-        suggestion = QDir(folder()).filePath(name + QStringLiteral(".trainyard.json"));
+    if (m_session.isMeeting()) {
+        saveSessionAs();
+        return;
     }
+    QString suggestion = m_document.path();
+    if (suggestion.isEmpty())
+        suggestion = QDir(folder()).filePath(fileName(m_document.displayName()) + QStringLiteral(".trainyard.json"));
     if (const QString path = m_prompts.planToSave(m_window, suggestion); !path.isEmpty())
         m_document.saveAs(path);
     else
@@ -285,11 +305,12 @@ void FileActions::commitTyped()
 void FileActions::afterUnsavedHandled(std::function<void()> then)
 {
     commitTyped();
-    if (!m_document.isModified()) {
+    if (!m_session.isModified()) {
         then();
         return;
     }
-    switch (m_prompts.unsavedChanges(m_window, m_document.displayName())) {
+    switch (m_prompts.unsavedChanges(
+        m_window, m_session.isMeeting() ? m_session.displayName() : m_document.displayName())) {
     case Prompts::Unsaved::Save:
         m_afterSave = std::move(then);
         save();
@@ -319,8 +340,9 @@ void FileActions::showErrors(
 
 QString FileActions::folder() const
 {
-    if (!m_document.path().isEmpty())
-        return QFileInfo(m_document.path()).absolutePath();
+    for (const QString &path : { m_session.path(), m_document.path() })
+        if (!path.isEmpty())
+            return QFileInfo(path).absolutePath();
     return m_recent.paths().isEmpty() ? QDir::homePath() : QFileInfo(m_recent.paths().front()).absolutePath();
 }
 

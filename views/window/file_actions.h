@@ -15,17 +15,20 @@
 namespace trainyard {
 
 class Prompts;
+class SessionDocument;
 
 class FileActions : public QObject {
     Q_OBJECT
 public:
-    FileActions(PlanDocument &document, RecentFiles &recent, Prompts &prompts, MessageBar &messages, QWidget *window);
+    FileActions(PlanDocument &document, SessionDocument &session, RecentFiles &recent, Prompts &prompts,
+        MessageBar &messages, QWidget *window);
     ~FileActions() override;
 
     void openSample(const QString &path);
     /// untitled
     void startWith(const PlanPtr &plan);
     void open();
+    /// A plan becomes a variant of the session, or is shown where it is one; a session takes the place of this one.
     void open(const QString &path);
     /// What the command line names: a plan or a sweep, else the first sample, so that there is something to work on;
     /// then all else, which is of one run as in a drop.
@@ -35,8 +38,11 @@ public:
     /// Several of them: a plan is opened, all else is of one run.
     void openAllDropped(const QStringList &paths);
     void chooseModelConfig();
+    /// The plan's file while there is nothing but a plan; else the session's.
     void save();
     void saveAs();
+    void saveSession();
+    void saveSessionAs();
     void reload();
     /// Makes what is typed in a field or stands in an open form part of the plan.
     void commitTyped();
@@ -61,7 +67,11 @@ signals:
     void runComesFirst();
 
 private:
+    /// "llama-3-70b" of "Llama 3 70B"
+    [[nodiscard]] static QString fileName(const QString &title);
     void connectDocument();
+    void connectSession();
+    void openSession(const QString &path);
     void openKnown(const QStringList &paths, const std::vector<FileKind> &kinds);
     /// Says which of several is opened, and offers the others; where there is one alone, nothing.
     void offerOthers(const QStringList &plans, qsizetype opened);
@@ -72,6 +82,7 @@ private:
         const QString &kind, const QString &headline, const Errors &errors, std::vector<Message::Answer> answers = {});
 
     PlanDocument &m_document;
+    SessionDocument &m_session;
     RecentFiles &m_recent;
     Prompts &m_prompts;
     MessageBar &m_messages;

@@ -24,6 +24,7 @@
 #include "views/planner/trial_strip.h"
 #include "views/run/reading_strip.h"
 #include "views/run/run_page.h"
+#include "views/session/board_page.h"
 #include "views/sweep/sweep_page.h"
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
@@ -33,6 +34,7 @@
 #include "views/window/planner_actions.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
+#include "views/window/session_actions.h"
 #include "views/window/status_line.h"
 #include "views/window/sweep_actions.h"
 #include "views/window/top_bar.h"
@@ -74,6 +76,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_runner(models.catalogue)
     , m_opener(
           [&catalogue = models.catalogue](const Evaluation &evaluation) { return expertLayer(evaluation, catalogue); })
+    , m_session(models.document)
     , m_live(m_runs, models.catalogue)
     , m_workbench(new Workbench(models))
     , m_validation(new ValidationPage(m_runner))
@@ -85,7 +88,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_pages(new QStackedWidget)
     , m_messages(new MessageBar)
     , m_tour(new TourStrip)
-    , m_files(new FileActions(models.document, recent, prompts, *m_messages, this))
+    , m_files(new FileActions(models.document, m_session, recent, prompts, *m_messages, this))
     , m_target(new FileTarget(prompts, *m_messages, this))
     , m_exports(new ExportActions(models.document, models.bridge, *m_target, this))
     , m_validationActions(new ValidationActions(*m_validation, *m_files, prompts, *m_messages, this))
@@ -94,6 +97,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_liveActions(new LiveActions(models, m_live, m_runs, *m_files, prompts, *m_messages, this))
     , m_planner(new PlannerActions(models, *m_workbench, this))
     , m_sweep(new SweepActions(models.document, *m_files, *m_messages, this))
+    , m_sessionActions(new SessionActions(m_models, m_session, *m_workbench, *m_messages, this))
     , m_palette(new CommandPalette(m_commands, this))
     , m_overlay(new ShortcutOverlay(m_commands, this))
 {
@@ -121,6 +125,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(m_run);
     m_pages->addWidget(&m_planner->page());
     m_pages->addWidget(&m_sweep->page());
+    m_pages->addWidget(&m_sessionActions->board());
     m_liveActions->addTo(*m_pages, *m_workbench);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
@@ -138,6 +143,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     connectRun();
     connectLive();
     connectPlanner();
+    connectSession();
     updateTitle();
     fillRecentMenu();
     m_commands.refresh();
@@ -157,6 +163,7 @@ void MainWindow::connectModels()
     connect(&document, &PlanDocument::planChanged, m_jobs,
         [this] { m_jobs->setPlan(m_models.document.plan(), m_models.document.displayName()); });
     connect(&document, &PlanDocument::modifiedChanged, this, &MainWindow::updateTitle);
+    connect(&m_session, &SessionDocument::changed, this, &MainWindow::updateTitle);
     connect(&document, &PlanDocument::pathChanged, this, &MainWindow::updateTitle);
     connect(&document.undoGroup(), &QUndoGroup::indexChanged, &m_commands, &CommandRegistry::refresh);
     connect(&m_models.bridge, &EvaluationBridge::baselineChanged, &m_commands, &CommandRegistry::refresh);
@@ -208,11 +215,15 @@ void MainWindow::connectModels()
 void MainWindow::updateTitle()
 {
     const PlanDocument &document = m_models.document;
-    const bool isModified = document.isModified();
+    const bool isModified = m_session.isModified();
+    const QString name = !m_session.isMeeting() ? document.displayName()
+        : m_session.path().isEmpty()            ? foreignText(QString::fromStdString(m_session.currentVariant().name))
+                                                : tr("%1 · %2").arg(m_session.displayName(),
+                                                    foreignText(QString::fromStdString(m_session.currentVariant().name)));
     setWindowModified(isModified);
-    setWindowTitle(tr("%1[*] — Trainyard").arg(document.displayName()));
-    setWindowFilePath(document.path());
-    m_top->setTitle(document.displayName(), isModified);
+    setWindowTitle(tr("%1[*] — Trainyard").arg(name));
+    setWindowFilePath(m_session.path().isEmpty() ? document.path() : m_session.path());
+    m_top->setTitle(name, isModified);
     m_commands.refresh();
 }
 
@@ -316,7 +327,7 @@ void MainWindow::askBeforeClosing()
         else
             close();
     };
-    if (m_models.document.isModified())
+    if (m_session.isModified())
         m_files->afterUnsavedHandled(afterPlan);
     else
         afterPlan();
@@ -325,7 +336,7 @@ void MainWindow::askBeforeClosing()
 void MainWindow::closeEvent(QCloseEvent *event)
 {
     m_files->commitTyped();
-    if (!m_mayClose && (m_models.document.isModified() || m_live.hasUnsaved())) {
+    if (!m_mayClose && (m_session.isModified() || m_live.hasUnsaved())) {
         event->ignore();
         askBeforeClosing();
         return;

@@ -7,6 +7,7 @@
 #include "models/live_document.h"
 #include "models/recent_files.h"
 #include "models/run_document.h"
+#include "models/session/session_document.h"
 #include "models/validation/validation_runner.h"
 #include "views/commands/command_registry.h"
 #include "views/theme/theme.h"
@@ -35,6 +36,7 @@ class ReadingStrip;
 class RunActions;
 class RunLessons;
 class RunPage;
+class SessionActions;
 class ShortcutOverlay;
 class TopBar;
 class TourStrip;
@@ -71,6 +73,8 @@ public:
     [[nodiscard]] RunActions &runActions() { return *m_runActions; }
     [[nodiscard]] PlannerActions &plannerActions() { return *m_planner; }
     [[nodiscard]] SweepActions &sweepActions() { return *m_sweep; }
+    [[nodiscard]] SessionDocument &session() { return m_session; }
+    [[nodiscard]] SessionActions &sessionActions() { return *m_sessionActions; }
     [[nodiscard]] RunLessons &lessons() { return *m_lessons; }
     [[nodiscard]] ReadingStrip &reading() { return *m_reading; }
     [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
@@ -97,6 +101,8 @@ public:
     void showPlanner();
     /// rows that a sweep wrote
     void showSweep();
+    /// variants and decisions; ready to type one
+    void showBoard(bool isDeciding = false);
     /// the sheet that connects to one, from its beginning
     void showConnect(const QString &address = {});
     void showWorkbench();
@@ -124,6 +130,7 @@ private:
     void connectRun();
     void connectLive();
     void connectPlanner();
+    void connectSession();
     /// of the pages that have been made
     QWidget *makeSwitcher();
     void updateTitle();
@@ -148,6 +155,7 @@ private:
     ValidationRunner m_runner;
     LayerOpener m_opener;
     RunDocument m_runs;
+    SessionDocument m_session;
     /// shows in the document of the run
     LiveDocument m_live;
     Workbench *m_workbench;
@@ -172,6 +180,7 @@ private:
     LiveActions *m_liveActions;
     PlannerActions *m_planner;
     SweepActions *m_sweep;
+    SessionActions *m_sessionActions;
     TopBar *m_top = nullptr;
     PageSwitcher *m_switcher = nullptr;
     CommandPalette *m_palette;

@@ -4,6 +4,7 @@
 
 #include "views/cluster/cluster_map.h"
 #include "views/experts/experts_page.h"
+#include "views/export/export_actions.h"
 #include "views/jobs/jobs_page.h"
 #include "views/layer/layer_page.h"
 #include "views/live/connect_sheet.h"
@@ -14,6 +15,7 @@
 #include "views/planner/planner_page.h"
 #include "views/run/run_badge.h"
 #include "views/run/run_page.h"
+#include "views/session/board_page.h"
 #include "views/start/new_plan_sheet.h"
 #include "views/sweep/sweep_page.h"
 #include "views/timeline/timeline_view.h"
@@ -24,9 +26,11 @@
 #include "views/window/planner_actions.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
+#include "views/window/session_actions.h"
 #include "views/window/sweep_actions.h"
 #include "views/window/tour_strip.h"
 
+#include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QStackedWidget>
@@ -164,6 +168,27 @@ void MainWindow::connectPlanner()
     connect(m_planner, &PlannerActions::changed, &m_commands, &CommandRegistry::refresh);
 }
 
+void MainWindow::showBoard(bool isDeciding)
+{
+    m_files->commitTyped();
+    BoardPage &board = m_sessionActions->board();
+    m_pages->setCurrentWidget(&board);
+    if (isDeciding)
+        board.decision->setFocus(Qt::ShortcutFocusReason);
+    else
+        board.setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
+void MainWindow::connectSession()
+{
+    connect(m_sessionActions, &SessionActions::boardRequested, this, [this] { showBoard(); });
+    connect(m_sessionActions, &SessionActions::workbenchRequested, this, &MainWindow::showWorkbench);
+    connect(m_sessionActions, &SessionActions::saveRequested, m_files, &FileActions::saveSession);
+    connect(m_sessionActions, &SessionActions::exportRequested, m_exports, &ExportActions::exportPlan);
+    connect(&m_session, &SessionDocument::opened, this, &MainWindow::showWorkbench);
+}
+
 void MainWindow::showWorkbench()
 {
     if (isWorkbenchShown())
@@ -177,6 +202,7 @@ QWidget *MainWindow::makeSwitcher()
 {
     m_switcher = new PageSwitcher(*m_pages, m_commands);
     m_switcher->add(m_workbench, tr("Plan"), [this] { showWorkbench(); });
+    m_switcher->add(&m_sessionActions->board(), tr("Variants"), QStringLiteral("view.board"));
     m_switcher->add(&m_planner->page(), tr("Planner"), QStringLiteral("view.planner"));
     m_switcher->add(&m_sweep->page(), tr("Sweep"), QStringLiteral("view.sweep"));
     m_switcher->add(m_run, tr("Plan against run"), QStringLiteral("view.run"));

@@ -29,6 +29,7 @@
 #include "views/window/main_window.h"
 #include "views/window/planner_commands.h"
 #include "views/window/run_commands.h"
+#include "views/window/session_commands.h"
 #include "views/window/timeline_commands.h"
 #include "views/window/tour_strip.h"
 
@@ -309,8 +310,6 @@ void addMapCommands(CommandRegistry &registry, MainWindow &window)
 
 void addPlanCommands(CommandRegistry &registry, MainWindow &window)
 {
-    EvaluationBridge &bridge = window.bridge();
-    PlanDocument &document = window.document();
     const QString group = commandText("Plan");
     registry.add(
         { .id = "plan.model", .group = group, .text = commandText("Use a model's &config.json…"), .run = [&window] {
@@ -329,24 +328,6 @@ void addPlanCommands(CommandRegistry &registry, MainWindow &window)
             window.workbench().curves->setTab(CurvesPanel::Tab::Rok);
             window.workbench().curves->rok()->setFocus(Qt::ShortcutFocusReason);
         } });
-    registry.add({ .id = "plan.pinBaseline",
-        .group = group,
-        .text = commandText("&Pin as baseline"),
-        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_B) },
-        .icon = "pin",
-        .run = [&bridge] { bridge.pinBaseline(); },
-        .isEnabled = [&bridge] { return bridge.settled() != nullptr; } });
-    registry.add({ .id = "plan.clearBaseline",
-        .group = group,
-        .text = commandText("&Remove the baseline"),
-        .icon = "unpin",
-        .run = [&bridge] { bridge.clearBaseline(); },
-        .isEnabled = [&bridge] { return bridge.baseline() != nullptr; } });
-    registry.add({ .id = "plan.restoreBaseline",
-        .group = group,
-        .text = commandText("Go &back to the baseline"),
-        .run = [&bridge, &document] { document.apply(bridge.baseline()->plan, commandText("Back to the baseline")); },
-        .isEnabled = [&bridge] { return bridge.baseline() != nullptr; } });
 }
 
 void addHelpCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts)
@@ -384,6 +365,7 @@ void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts
     addFileCommands(registry, window);
     addEditCommands(registry, window);
     addPlanCommands(registry, window);
+    addSessionCommands(registry, window);
     addMapCommands(registry, window);
     addViewCommands(registry, window);
     addTimelineCommands(registry, window);

@@ -89,6 +89,8 @@ public:
     void showBaselines();
     /// A line above the panels, of the run that lies under the timeline.
     void addRunBadge(RunBadge *badge);
+    /// The variants of a meeting, above everything else.
+    void addVariants(QWidget *variants);
     /// And one of a run that goes on.
     void addLiveStrip(LiveStrip *line);
     void resetLayout();

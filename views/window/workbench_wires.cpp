@@ -219,6 +219,11 @@ void Workbench::addRunBadge(RunBadge *badge)
     static_cast<QVBoxLayout *>(layout())->insertWidget(1, badge); // below the numbers
 }
 
+void Workbench::addVariants(QWidget *variants)
+{
+    static_cast<QVBoxLayout *>(layout())->insertWidget(0, variants);
+}
+
 void Workbench::addLiveStrip(LiveStrip *line)
 {
     static_cast<QVBoxLayout *>(layout())->insertWidget(1, line);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/session_actions.h"
+
+#include "models/text/foreign_text.h"
+#include "views/panels/number_strip.h"
+#include "views/parts/message_bar.h"
+#include "views/session/board_page.h"
+#include "views/session/variant_strip.h"
+#include "views/timeline/timeline_view.h"
+#include "views/window/workbench.h"
+
+#include <QJsonDocument>
+#include <QJsonObject>
+
+namespace trainyard {
+
+SessionActions::SessionActions(const WindowModels &models, SessionDocument &session, Workbench &workbench,
+    MessageBar &messages, QObject *parent)
+    : QObject(parent)
+    , m_models(models)
+    , m_session(session)
+    , m_workbench(workbench)
+    , m_messages(messages)
+    , m_figures(session, models.catalogue)
+    , m_strip(new VariantStrip(session, m_figures))
+    , m_board(new BoardPage(session, m_figures))
+{
+    workbench.addVariants(m_strip);
+    session.setViewSource([this] { return view(); });
+    wire();
+    wireOthers();
+}
+
+void SessionActions::wire()
+{
+    EvaluationBridge &bridge = m_models.bridge;
+    connect(&bridge, &EvaluationBridge::evaluationFinished, &m_figures, &VariantFigures::note);
+    connect(&bridge, &EvaluationBridge::evaluationFailed, &m_figures, &VariantFigures::noteFailure);
+    connect(&m_session, &SessionDocument::currentChanged, this, [this] { pinBaseline(true); });
+    connect(&m_session, &SessionDocument::changed, this, [this] {
+        m_figures.setWatched(m_session.isMeeting());
+        pinBaseline(false);
+        emit changed();
+    });
+    // The bridge has pinned what is shown: in a meeting its variant is the baseline of the others.
+    connect(m_workbench.strip, &NumberStrip::baselinePinRequested, this, [this] {
+        if (m_session.isMeeting())
+            m_session.setBaseline(std::string(m_session.current()));
+    });
+    connect(m_workbench.strip, &NumberStrip::baselineUnpinRequested, this, [this] { m_session.setBaseline({}); });
+    connect(m_strip, &VariantStrip::branchRequested, this, &SessionActions::branch);
+    connect(m_strip, &VariantStrip::boardRequested, this, &SessionActions::boardRequested);
+    connect(m_board, &BoardPage::branchRequested, this, &SessionActions::branch);
+    connect(m_board, &BoardPage::closed, this, &SessionActions::workbenchRequested);
+    connect(m_board, &BoardPage::saveRequested, this, &SessionActions::saveRequested);
+    connect(m_board, &BoardPage::exportRequested, this, [this](const std::string &id) {
+        m_session.show(id);
+        emit exportRequested();
+    });
+}
+
+void SessionActions::wireOthers()
+{
+    const QString kind = QStringLiteral("others");
+    connect(&m_session, &SessionDocument::changedByOthers, this, [this, kind](const QStringList &what) {
+        m_messages.show({ kind, Message::Tone::Info,
+            tr("Somebody else has worked on “%1”: %2.")
+                .arg(fileText(m_session.path()), foreignText(what.join(QStringLiteral("; ")))),
+            what.join(u'\n'),
+            { { tr("Take it in"), [this] { m_session.takeOthers(); } } } });
+    });
+    connect(&m_session, &SessionDocument::othersTaken, this,
+        [this, kind](const QStringList &what, const QStringList &keptTwice) {
+            QString text = tr("What somebody else did came in: %1.").arg(foreignText(what.join(QStringLiteral("; "))));
+            if (!keptTwice.isEmpty())
+                text += u' '
+                    + tr("Both had changed the same variant, and both are kept: %1.")
+                          .arg(foreignText(keptTwice.join(QStringLiteral(", "))));
+            m_messages.show({ kind, keptTwice.isEmpty() ? Message::Tone::Info : Message::Tone::Warning, text,
+                what.join(u'\n'), {} });
+        });
+    connect(&m_session, &SessionDocument::opened, this, [this, kind] { m_messages.dismiss(kind); });
+    connect(&m_session, &SessionDocument::viewRead, this, &SessionActions::restoreView);
+}
+
+void SessionActions::branch()
+{
+    m_session.branch();
+}
+
+void SessionActions::remove()
+{
+    const QString name = QString::fromStdString(m_session.currentVariant().name);
+    m_session.remove(std::string(m_session.current()));
+    if (m_session.canRestore())
+        m_messages.show({ QStringLiteral("removed"), Message::Tone::Info,
+            tr("Variant “%1” was removed.").arg(foreignText(name)), {},
+            { { tr("Bring it back"), [this] { m_session.restoreRemoved(); } } } });
+}
+
+/// While another variant is shown its plan is what the numbers are compared with; in the baseline itself, and without
+/// one, that is the plan as the variant began.
+void SessionActions::pinBaseline(bool isOther)
+{
+    const Variant *baseline = m_session.value().variant(m_session.value().baseline);
+    if (baseline && baseline->id != m_session.current())
+        m_models.bridge.pinPlan(baseline->plan);
+    else if (isOther)
+        m_models.bridge.pinOpening(m_models.document.opening());
+}
+
+std::string SessionActions::view() const
+{
+    const QJsonObject view {
+        { QStringLiteral("current"), QString::fromStdString(m_session.current()) },
+        { QStringLiteral("layout"), QString::fromLatin1(m_workbench.layoutState().toBase64()) },
+        { QStringLiteral("rows"), QString::fromLatin1(m_workbench.timeline->rowsState().toBase64()) },
+    };
+    return QJsonDocument(view).toJson(QJsonDocument::Compact).toStdString();
+}
+
+void SessionActions::restoreView(const std::string &view)
+{
+    const QJsonObject object = QJsonDocument::fromJson(QByteArray::fromStdString(view)).object();
+    const auto bytes = [&](const char *key) {
+        return QByteArray::fromBase64(object[QLatin1String(key)].toString().toLatin1());
+    };
+    if (const QByteArray layout = bytes("layout"); !layout.isEmpty())
+        m_workbench.restoreLayout(layout);
+    if (const QByteArray rows = bytes("rows"); !rows.isEmpty())
+        m_workbench.timeline->restoreRows(rows);
+    m_session.show(object[QStringLiteral("current")].toString().toStdString());
+}
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The meeting within the window: variants, their chips, their board and their comparison, and the wires between the
+// session, the document and the bridge. Files are views/window/file_actions. GUI thread.
+
+#include "models/session/session_document.h"
+#include "models/session/variant_figures.h"
+
+namespace trainyard {
+
+class BoardPage;
+class ExportActions;
+class MessageBar;
+class VariantStrip;
+class Workbench;
+struct WindowModels;
+
+class SessionActions : public QObject {
+    Q_OBJECT
+public:
+    SessionActions(
+        const WindowModels &models, SessionDocument &session, Workbench &workbench, MessageBar &messages, QObject *parent);
+
+    [[nodiscard]] SessionDocument &session() { return m_session; }
+    [[nodiscard]] VariantFigures &figures() { return m_figures; }
+    [[nodiscard]] BoardPage &board() { return *m_board; }
+    [[nodiscard]] VariantStrip &strip() { return *m_strip; }
+    void branch();
+    void remove();
+
+Q_SIGNALS:
+    void boardRequested();
+    void workbenchRequested();
+    void saveRequested();
+    void exportRequested();
+    /// what can be done
+    void changed();
+
+private:
+    void wire();
+    void wireOthers();
+    /// The bridge's baseline is the session's.
+    void pinBaseline(bool isOther);
+    [[nodiscard]] std::string view() const;
+    void restoreView(const std::string &view);
+
+    const WindowModels &m_models;
+    SessionDocument &m_session;
+    Workbench &m_workbench;
+    MessageBar &m_messages;
+    VariantFigures m_figures;
+    VariantStrip *m_strip;
+    BoardPage *m_board;
+};
+
+} // namespace trainyard

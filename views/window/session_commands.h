@@ -1,0 +1,12 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Commands of a meeting: variants, their board, their comparison. GUI thread.
+
+namespace trainyard {
+
+class CommandRegistry;
+class MainWindow;
+
+void addSessionCommands(CommandRegistry &registry, MainWindow &window);
+
+} // namespace trainyard
