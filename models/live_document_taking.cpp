@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a live document gets from one state to the next: what its sources told, at a pace that people can follow.
-#include "models/live_document_internal.h"
 #include "core/live/desk/live_snapshots.h"
+#include "models/live_document_internal.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@ namespace trainyard {
 
 struct RunProfile::Private {
     std::set<const QObject *> seenBy;
-    ProfilePtr profile;
+    ProfilePtr shown;
     bool isMaking = false;
     BackgroundQueue queue; // last: its work uses what is above
 };
@@ -47,8 +47,8 @@ RunProfile::RunProfile(RunDocument &runs, QObject *parent)
     , d(std::make_unique<Private>())
 {
     connect(&runs, &RunDocument::runChanged, this, [this] {
-        if (d->profile && d->profile->run != m_runs.run()) {
-            d->queue.dispose(std::exchange(d->profile, nullptr));
+        if (d->shown && d->shown->run != m_runs.run()) {
+            d->queue.dispose(std::exchange(d->shown, nullptr));
             emit changed();
         }
         refresh();
@@ -71,9 +71,9 @@ void RunProfile::setSeen(const QObject *by, bool isSeen)
     refresh();
 }
 
-const ProfilePtr &RunProfile::profile() const
+const ProfilePtr &RunProfile::shown() const
 {
-    return d->profile;
+    return d->shown;
 }
 
 bool RunProfile::isMaking() const
@@ -88,20 +88,20 @@ void RunProfile::refresh()
         return;
     const RunStep *shown = m_runs.step();
     const int step = shown ? stepIndex(*run, shown->number) : -1;
-    const ProfilePtr &now = d->profile;
+    const ProfilePtr &now = d->shown;
     if (now && now->run == run && now->reference == m_runs.reference() && now->step == step)
         return;
     d->isMaking = true;
     emit changed();
     d->queue.run(
         this,
-        [run, reference = m_runs.reference(), step, before = d->profile] {
+        [run, reference = m_runs.reference(), step, before = d->shown] {
             return profileOf(run, reference, step, before);
         },
         [this](ProfilePtr made) {
             d->isMaking = false;
             if (made->run == m_runs.run())
-                std::swap(d->profile, made);
+                std::swap(d->shown, made);
             d->queue.dispose(std::move(made));
             emit changed();
             refresh(); // what changed meanwhile

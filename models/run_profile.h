@@ -41,7 +41,7 @@ public:
     /// Nothing is made while nobody sees it.
     void setSeen(const QObject *by, bool isSeen);
     /// Of the run that is open; null: none was made yet.
-    [[nodiscard]] const ProfilePtr &profile() const;
+    [[nodiscard]] const ProfilePtr &shown() const;
     [[nodiscard]] bool isMaking() const;
     [[nodiscard]] RunDocument &runs() { return m_runs; }
 

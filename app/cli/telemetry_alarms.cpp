@@ -97,8 +97,8 @@ std::string alarmsTable(const desk::AlarmStates &states, bool areAll, Moment now
     int shown = 0;
     for (const desk::AlarmState &alarm : states.listed())
         if (areAll || alarm.holds()) {
-            table.add({ std::to_string(alarm.number), alarm.rule, desk::isoText(alarm.raised), stateOf(alarm, states, now),
-                printable(alarm.sentence) });
+            table.add({ std::to_string(alarm.number), alarm.rule, desk::isoText(alarm.raised),
+                stateOf(alarm, states, now), printable(alarm.sentence) });
             ++shown;
         }
     std::string text = shown > 0 ? table.text() : areAll ? "No alarm.\n" : "No alarm holds.\n";

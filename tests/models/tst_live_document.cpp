@@ -6,10 +6,10 @@
 
 #include "core/evaluation/advice/evaluate.h"
 #include "core/facts/catalogue/catalogue.h"
+#include "core/live/desk/live_snapshots.h"
 #include "core/runs/telemetry/recording_file.h"
 #include "models/live/live_source_model.h"
 #include "models/live_document.h"
-#include "core/live/desk/live_snapshots.h"
 #include "models/live_words.h"
 
 #include <QAbstractItemModelTester>

@@ -136,8 +136,8 @@ void AlarmList::toggleMute(std::size_t at)
 void AlarmList::keyPressEvent(QKeyEvent *event)
 {
     const QWidget *focus = focusWidget(); // a row, or a button of one
-    const auto row = std::ranges::find_if(
-        m_rows, [focus](const LiveRow *one) { return one == focus || one->isAncestorOf(focus); });
+    const auto row =
+        std::ranges::find_if(m_rows, [focus](const LiveRow *one) { return one == focus || one->isAncestorOf(focus); });
     const auto at = static_cast<std::size_t>(row - m_rows.begin());
     if (row != m_rows.end() && event->modifiers() == Qt::NoModifier && event->key() == Qt::Key_A)
         acknowledge(at);

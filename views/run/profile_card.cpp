@@ -62,7 +62,7 @@ QString ProfileCard::summary() const
 
 QString ProfileCard::summaryText() const
 {
-    const ProfilePtr &profile = m_profile.profile();
+    const ProfilePtr &profile = m_profile.shown();
     if (m_profile.runs().isLive())
         return tr("The run goes on: kernels are counted when it is over.");
     if (!profile)
@@ -91,7 +91,7 @@ void ProfileCard::fill(EvidenceTable &table, QWidget &title, const TextRows &row
 void ProfileCard::refresh()
 {
     m_summary->setText(summaryText());
-    const ProfilePtr &profile = m_profile.profile();
+    const ProfilePtr &profile = m_profile.shown();
     if (profile == m_shown && profile)
         return;
     m_shown = profile;

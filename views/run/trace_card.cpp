@@ -48,7 +48,7 @@ QString TraceCard::summary() const
 
 void TraceCard::refresh()
 {
-    const ProfilePtr &profile = m_profile.profile();
+    const ProfilePtr &profile = m_profile.shown();
     const bool isShown = profile && !profile->trace->rows().empty();
     chart->setRows(isShown ? profile->trace : nullptr);
     chart->setVisible(isShown);

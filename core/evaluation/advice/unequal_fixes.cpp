@@ -17,6 +17,9 @@ namespace trainyard {
 
 namespace {
 
+/// Pools that the plan is tried without: each is a plan of its own, with all of its datacenters.
+constexpr std::size_t kMostSlowPools = 64;
+
 /// The plan without some nodes of a pool, with as many replicas as that leaves room for.
 std::optional<Fix> withoutNodes(const Plan &plan, StageLocation at, int nodes, const std::string &gpu)
 {
@@ -74,12 +77,23 @@ std::optional<Problem> slowGpusProblem(const Evaluation &evaluation, const Workl
     std::set<std::pair<int, int>> pools;
     for (const GpuRun &run : evaluation.layout.runs)
         pools.insert({ run.datacenter, run.pool });
+    std::vector<StageLocation> slower;
+    for (const auto &[datacenter, number] : pools)
+        if (workload.gpu({ datacenter, number }).peakFlops(precision) < fastest)
+            slower.push_back({ datacenter, number });
+    // The slowest, and of those the smallest, cost least to be without.
+    std::ranges::stable_sort(slower, {}, [&](const StageLocation &at) {
+        const Pool &pool = workload.pool(at);
+        return std::pair { workload.gpu(at).peakFlops(precision), std::int64_t(pool.nodes) * pool.gpusPerNode };
+    });
+    const std::size_t all = slower.size();
+    slower.resize(std::min(all, kMostSlowPools));
+    std::ranges::sort(slower, {}, [](const StageLocation &at) {
+        return std::pair { at.datacenter, at.pool };
+    }); // as they were found
     std::vector<Fix> candidates;
-    for (const auto &[datacenter, number] : pools) {
-        const StageLocation at { datacenter, number };
+    for (const StageLocation &at : slower) {
         const GpuSpec &gpu = workload.gpu(at);
-        if (gpu.peakFlops(precision) >= fastest)
-            continue;
         const int nodes = workload.pool(at).nodes;
         for (const int fewer : std::set { nodes, (nodes + 1) / 2 })
             if (auto fix = withoutNodes(plan, at, fewer, shortName(gpu)))
@@ -92,7 +106,10 @@ std::optional<Problem> slowGpusProblem(const Evaluation &evaluation, const Workl
     std::string without = best.fix.label.substr(0, best.fix.label.rfind(':'));
     return Problem { Severity::Note,
         without + " an iteration takes " + secondsText(best.seconds) + " instead of "
-            + secondsText(*evaluation.metrics.iterationTime),
+            + secondsText(*evaluation.metrics.iterationTime)
+            + (all > kMostSlowPools ? ". Tried were the " + std::to_string(kMostSlowPools) + " slowest of "
+                        + std::to_string(all) + " pools"
+                                    : std::string()),
         "cluster", { std::move(best.fix) }, FixSearchKind::None };
 }
 

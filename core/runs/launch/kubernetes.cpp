@@ -96,10 +96,8 @@ std::string replicatedJob(Draft &draft, std::size_t index, int first, const std:
         text += "              nodeSelector:\n                " + place.key + ": \"" + place.value + "\"\n";
     text += "              containers:\n                - name: node\n                  image: " + image
         + "\n                  command: [\"bash\", \"-c\"]\n                  args:\n";
-    // All run the same: Kubernetes reads an alias as what it stands for.
-    text += index == 0 ? "                    - &script "
-            + yamlBlock(withoutExpansion(commandsOf(draft, meet)), "                      ")
-                       : std::string("                    - *script\n");
+    // Once a job: an anchor before a block scalar is what not every parser of YAML reads.
+    text += "                    - " + yamlBlock(withoutExpansion(commandsOf(draft, meet)), "                      ");
     text += "                  env:\n                    - name: FIRST_NODE\n                      value: \""
         + std::to_string(first) + "\"\n" + stepsOf(draft, "                    ");
     return text + "                  resources:\n                    limits:\n                      "

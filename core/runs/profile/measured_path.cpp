@@ -238,6 +238,8 @@ private:
             const auto awaited = lastEndedOnRank(m_rank, at->end);
             if (!awaited || awaited->end <= at->start)
                 continue; // the GPU was done when the host asked
+            if (m_seen.contains({ m_rank, awaited->stream, awaited->span }))
+                continue; // without a length, at this very moment: it does not wait for itself
             add(PathKind::Host, awaited->end);
             return awaited;
         }

@@ -133,7 +133,7 @@ WorkTimes TraceRows::before(std::size_t row, Moment moment) const
     const TraceRow &own = m_rows[row];
     if (own.sums.empty() || count == 0)
         return {};
-    const std::size_t block = std::min(count / kBlock, own.sums.size() - 1);
+    const std::size_t block = (count - 1) / kBlock; // the last may still run: it is never within a sum
     WorkTimes times = own.sums[block];
     for (std::size_t i = block * kBlock; i < count; ++i)
         times[static_cast<std::size_t>(workOf(row, i))] += std::min(endOf(row, i), moment) - startOf(row, i);

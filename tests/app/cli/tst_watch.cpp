@@ -18,6 +18,21 @@ using namespace trainyard;
 using namespace trainyard::test;
 using namespace trainyard::live::tests;
 
+namespace {
+
+// moc loses a class that has such texts within it
+constexpr const char *kLowClock =
+    R"({"format": "trainyard.alarms", "version": 1, "rules": {"clock": {"threshold": 0.5}}})";
+constexpr const char *kWrongRules =
+    R"({"format": "trainyard.alarms", "version": 1, "rules": {"clock": {"threshold": 7}, "clok": {}},
+            "notify": [{"webhook": "http://192.0.2.7/alarm"}]})";
+constexpr const char *kFarWebhook =
+    R"({"format": "trainyard.alarms", "version": 1, "notify": [{"webhook": "http://192.0.2.7/alarm"}]})";
+constexpr const char *kCommand =
+    R"({"format": "trainyard.alarms", "version": 1, "notify": [{"command": ["%1", "%2"], "cleared": false}]})";
+
+} // namespace
+
 class TestWatch : public QObject {
     Q_OBJECT
 
@@ -31,7 +46,7 @@ private slots:
                 .unit = "Hz",
                 .where = SharedText("n" + std::to_string(gpu / 8) + "/gpu" + std::to_string(gpu % 8)) };
             for (int scrape = 0; scrape < 12; ++scrape) {
-                clock.at.push_back(Moment(scrape) * 1'000'000'000);
+                clock.at.push_back(Moment(scrape) * 1000 * 1000 * 1000);
                 clock.value.push_back(gpu == 5 && scrape >= 8 ? 1053e6 : 1755e6);
             }
             clock.source = 0;
@@ -59,7 +74,7 @@ private slots:
             const Answer watched = watch({ "--rule", rule });
             QVERIFY2(watched.exitCode == 0 && watched.out.find("clock") == std::string::npos, watched.out.c_str());
         }
-        write("rules.json", R"({"format": "trainyard.alarms", "version": 1, "rules": {"clock": {"threshold": 0.5}}})");
+        write("rules.json", kLowClock);
         QVERIFY(watch({ "--alarms", path("rules.json") }).out.find("clock") == std::string::npos);
         const Answer above = watch({ "--alarms", path("rules.json"), "--rule", "clock.threshold=0.7" });
         QVERIFY2(above.out.find("raised 1  clock") != std::string::npos, above.out.c_str());
@@ -67,16 +82,13 @@ private slots:
 
     void whatIsWrongIsToldWithFileAndPlace()
     {
-        write("rules.json",
-            R"({"format": "trainyard.alarms", "version": 1, "rules": {"clock": {"threshold": 7}, "clok": {}},
-            "notify": [{"webhook": "http://192.0.2.7/alarm"}]})");
+        write("rules.json", kWrongRules);
         const Answer faulty = watch({ "--alarms", path("rules.json"), "--rule", "silent.hold_s=x" });
         QCOMPARE(faulty.exitCode, 2);
         QVERIFY2(faulty.err.contains("rules.json: /rules/clock/threshold: is 7; expected 0.05 to 1 (share)")
                 && faulty.err.contains("rules.json: /rules/clok: is no rule of alarms; expected clock"),
             qPrintable(faulty.err));
-        write("far.json",
-            R"({"format": "trainyard.alarms", "version": 1, "notify": [{"webhook": "http://192.0.2.7/alarm"}]})");
+        write("far.json", kFarWebhook);
         const Answer far = watch({ "--alarms", path("far.json") });
         QCOMPARE(far.exitCode, 2);
         QVERIFY2(far.err.contains("--webhooks-anywhere"), qPrintable(far.err));
@@ -88,11 +100,7 @@ private slots:
     {
         write("page", "#!/bin/sh\ncat >> \"$1\"\n");
         QVERIFY(QFile::setPermissions(path("page"), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
-        write("rules.json",
-            QStringLiteral(
-                R"({"format": "trainyard.alarms", "version": 1, "notify": [{"command": ["%1", "%2"], "cleared": false}]})")
-                .arg(path("page"), path("told"))
-                .toUtf8());
+        write("rules.json", QString::fromUtf8(kCommand).arg(path("page"), path("told")).toUtf8());
         const Answer watched = watch({ "--alarms", path("rules.json") });
         QVERIFY2(watched.exitCode == 0, qPrintable(watched.err));
         const auto told = linesOf("told");

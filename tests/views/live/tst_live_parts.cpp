@@ -347,7 +347,7 @@ private slots:
         file.close();
         const auto leftOut = p.live.readAlarmRules(file.fileName());
         QVERIFY(leftOut.has_value());
-        QCOMPARE(*leftOut, (QStringList { "/bin/touch", "http://192.0.2.7" }));
+        QCOMPARE(*leftOut, (QStringList { "/bin/touch", "http://192.0.2.7:80" }));
         QCOMPARE(p.live.alarmOptions().setup.targets.size(), std::size_t(1));
         p.showSlowSteps();
         QVERIFY(!QFile::exists(folder.filePath("never")));

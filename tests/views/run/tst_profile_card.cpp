@@ -50,7 +50,7 @@ struct Fixture {
     }
     [[nodiscard]] bool isReady() const
     {
-        const ProfilePtr &made = page.profile->profile();
+        const ProfilePtr &made = page.profile->shown();
         return made && !page.profile->isMaking() && made->run == runs.run() && made->reference == runs.reference();
     }
 };
@@ -74,9 +74,9 @@ private slots:
     void nothingIsCountedBeforeSomeoneLooks()
     {
         Fixture f;
-        QVERIFY(!f.page.profile->profile());
+        QVERIFY(!f.page.profile->shown());
         f.show(f.page.kernels);
-        QVERIFY(f.page.profile->profile());
+        QVERIFY(f.page.profile->shown());
     }
 
     /// Of each step four layers of 10 ms, for rank 2 of 15, and a reduction of 2 that ends on all at once.
@@ -84,7 +84,7 @@ private slots:
     {
         Fixture f({ .straggler = 2 });
         f.show(f.page.kernels);
-        const ProfileOfRun &profile = *f.page.profile->profile();
+        const ProfileOfRun &profile = *f.page.profile->shown();
         QVERIFY(isNear(profile.path.nanoseconds[std::size_t(PathKind::Compute)], 4 * 15'000'000));
         QVERIFY(isNear(profile.path.nanoseconds[std::size_t(PathKind::Communication)], 4 * 2'000'000));
         QCOMPARE(cell(f.page.kernels->path, 0, 0), QStringLiteral("60.0 ms"));

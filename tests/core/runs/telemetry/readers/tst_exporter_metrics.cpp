@@ -38,7 +38,8 @@ private slots:
 
     void theMakerBeforeANameChangesNothing()
     {
-        for (const char *name : { "gpu_junction_temperature", "gpu_ecc_uncorrect_total", "gpu_health", "gpu_used_vram" })
+        for (const char *name :
+            { "gpu_junction_temperature", "gpu_ecc_uncorrect_total", "gpu_health", "gpu_used_vram" })
             QCOMPARE(exporterMetricNamed(std::string("amd_") + name).name, exporterMetricNamed(name).name);
     }
 
@@ -51,8 +52,8 @@ private slots:
                     { "clock_index", index } });
         };
         QCOMPARE(clock("gpu_clock", "system", "2"), std::string("sm_clock of n1/gpu3{clock_index=2}"));
-        QCOMPARE(clock("amd_gpu_clock", "GPU_CLOCK_TYPE_SYSTEM", "2"),
-            std::string("sm_clock of n1/gpu3{clock_index=2}"));
+        QCOMPARE(
+            clock("amd_gpu_clock", "GPU_CLOCK_TYPE_SYSTEM", "2"), std::string("sm_clock of n1/gpu3{clock_index=2}"));
         QVERIFY(clock("gpu_clock", "memory", "8").starts_with("prometheus.gpu_clock of n1/gpu3{"));
     }
 
