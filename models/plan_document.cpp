@@ -4,16 +4,9 @@
 #include "models/plan_command.h"
 #include "models/text/foreign_text.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace trainyard {
-
-namespace {
-
-constexpr int kKeptEdits = 50; // are kept for recovery, the newest
-
-} // namespace
 
 PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *parent)
     : QObject(parent)
@@ -21,6 +14,12 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
     , m_saved(m_plan)
     , m_recovery(stateFolder)
 {
+    connect(&m_stack, &QUndoStack::indexChanged, this, [this] {
+        if (m_stack.count() > 0)
+            keepWork();
+        else // of another plan, as a rule, which is not shown yet
+            QMetaObject::invokeMethod(this, &PlanDocument::keepWork, Qt::QueuedConnection);
+    });
     connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) {
         if (std::exchange(m_readingAsNew, {}) == path) {
             startNew(read);
@@ -41,6 +40,7 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
         if (std::exchange(m_path, path) != path)
             emit pathChanged(path);
         updateModified();
+        keepWork();
         emit saved(path);
     });
     connect(&m_store, &PlanStore::readFailed, this, &PlanDocument::openFailed);
@@ -52,7 +52,10 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
     connect(&m_store, &PlanStore::foreignChange, this, &PlanDocument::saveWouldOverwrite);
 }
 
-PlanDocument::~PlanDocument() = default;
+PlanDocument::~PlanDocument()
+{
+    m_stack.disconnect(this); // it is emptied when it goes, which is no edit
+}
 
 QString PlanDocument::displayName() const
 {
@@ -159,6 +162,7 @@ void PlanDocument::replace(const PlanPtr &plan, const PlanPtr &savedPlan, const 
     m_doesFileDiffer = false;
     const bool hasNewPath = std::exchange(m_path, path) != path;
     show(plan);
+    keepWork();
     if (hasNewPath)
         emit pathChanged(path);
     emit replaced(plan);
@@ -173,17 +177,20 @@ void PlanDocument::fileDiffers()
 {
     m_doesFileDiffer = true;
     updateModified();
+    keepWork();
 }
 
 void PlanDocument::updateModified()
 {
     const bool isModified = m_doesFileDiffer || isEdited();
-    if (isModified)
-        m_recovery.keep([this] { return unsavedWork(); });
-    else
-        m_recovery.forget();
     if (std::exchange(m_isModified, isModified) != isModified)
         emit modifiedChanged(isModified);
+}
+
+void PlanDocument::keepWork()
+{
+    if (!m_isRestoring)
+        m_recovery.keep(unsavedWork());
 }
 
 void PlanDocument::startNew(PlanPtr plan)
@@ -242,20 +249,19 @@ UnsavedWork PlanDocument::unsavedWork() const
     work.start = m_plan;
     work.path = m_path;
     work.known = m_store.known();
-    // The newest, or where many are undone those around the plan as it is.
-    const int first = std::clamp(std::min(m_stack.count() - kKeptEdits, m_stack.index()), 0, m_stack.count());
-    const int count = std::min(m_stack.count(), first + kKeptEdits);
-    for (int i = first; i < count; ++i) {
+    work.isClean = !m_isModified;
+    work.edits.reserve(std::size_t(m_stack.count()));
+    for (int i = 0; i < m_stack.count(); ++i) {
         const auto *step = static_cast<const PlanCommand *>(m_stack.command(i));
-        if (i == first) {
+        if (i == 0) {
             work.start = step->before();
             work.saved = work.start == m_saved ? 0 : -1;
         }
         work.edits.push_back({ step->text(), step->after() });
         if (step->after() == m_saved)
-            work.saved = i - first + 1;
+            work.saved = i + 1;
     }
-    work.done = m_stack.index() - first;
+    work.done = m_stack.index();
     return work;
 }
 
@@ -281,7 +287,7 @@ void PlanDocument::restore(const RecoveredPlan &recovered)
         m_store.watch(work.path, work.known);
     else
         m_store.watch({});
-    m_recovery.discard(recovered);
+    m_recovery.adopt(recovered);
 }
 
 } // namespace trainyard

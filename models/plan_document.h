@@ -99,6 +99,8 @@ private:
     void forgetTrial();
     void replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path);
     void updateModified();
+    /// Tells recovery how things stand: after each change, once the undo stack has it.
+    void keepWork();
     [[nodiscard]] UnsavedWork unsavedWork() const;
     /// it was changed or removed by another program
     void fileDiffers();

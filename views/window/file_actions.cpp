@@ -78,6 +78,9 @@ void FileActions::connectDocument()
                   [this, recovered] { afterUnsavedHandled([this, recovered] { m_document.restore(recovered); }); } },
                 { tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); } } } });
     });
+    connect(&m_document.recovery(), &Recovery::warned, this, [this](const QString &sentence) {
+        m_messages.show({ QStringLiteral("recovery"), Message::Tone::Warning, sentence, {}, {} });
+    });
 }
 
 void FileActions::openSample(const QString &path)
