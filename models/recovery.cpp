@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/recovery.h"
 
-#include "models/journal/journal.h"
-#include "models/journal/left_work.h"
+#include "models/journal.h"
+#include "models/left_work.h"
 #include "models/text/foreign_text.h"
 #include "models/text/format.h"
 

@@ -10,7 +10,7 @@
 // answer for five seconds, or cannot be written, is told once.
 
 #include "models/background_queue.h"
-#include "models/journal/unsaved_work.h"
+#include "models/unsaved_work.h"
 
 #include <QElapsedTimer>
 #include <QObject>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans that are told apart by one number, their global batch, and work that is told by those numbers.
 
-#include "models/journal/journal_reader.h"
+#include "models/journal_reader.h"
 
 #include <QDir>
 #include <QFile>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a journal holds is compared with the list of what it was told, kept here.
-#include "models/journal/journal.h"
-#include "models/journal/journal_line.h"
-#include "models/journal/left_work.h"
+#include "models/journal.h"
+#include "models/journal_line.h"
+#include "models/left_work.h"
 #include "tests/models/journal/journalled_plans.h"
 #include "tests/support/test_program.h"
 

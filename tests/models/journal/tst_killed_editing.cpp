@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A program that edits without a pause is killed at some moment; what it had reported as done is compared with what is
 // recovered. The edits, undos and redos are a fixed sequence, which is followed here with a list of numbers.
-#include "models/journal/left_work.h"
+#include "models/left_work.h"
 #include "models/plan_document.h"
 #include "tests/models/journal/journalled_plans.h"
 #include "tests/support/test_program.h"

@@ -3,7 +3,7 @@
 // What windows that ended unexpectedly left in the state folder: journals, and the files of versions before there were
 // any. Reads and removes files, so not for the GUI thread.
 
-#include "models/journal/unsaved_work.h"
+#include "models/unsaved_work.h"
 
 #include <QStringList>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "models/journal/journal.h"
+#include "models/journal.h"
 
 #include "core/facts/plan/plan_io.h"
-#include "models/journal/journal_line.h"
+#include "models/journal_line.h"
 
 #include <QDir>
 #include <QFile>

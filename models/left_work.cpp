@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "models/journal/left_work.h"
+#include "models/left_work.h"
 
 #include "core/facts/plan/plan_io.h"
-#include "models/journal/journal.h"
-#include "models/journal/journal_reader.h"
+#include "models/journal.h"
+#include "models/journal_reader.h"
 #include "models/plan_store.h"
 
 #include <QDir>

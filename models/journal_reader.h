@@ -3,7 +3,7 @@
 // What a journal holds: the work of each variant after its last whole line. A line that was being written when the
 // program or the machine ended is left out; behind a damaged one nothing is read. Any thread.
 
-#include "models/journal/unsaved_work.h"
+#include "models/unsaved_work.h"
 
 namespace trainyard {
 

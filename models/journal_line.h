@@ -4,7 +4,6 @@
 // thread.
 
 #include <QByteArray>
-#include <QByteArrayView>
 #include <QJsonObject>
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "models/journal/journal_line.h"
+#include "models/journal_line.h"
 
 #include <QCryptographicHash>
 #include <QJsonDocument>

@@ -5,7 +5,7 @@
 // and renamed. Used by one thread at a time, not the GUI thread: a disk may take long.
 
 #include "core/base/error.h"
-#include "models/journal/unsaved_work.h"
+#include "models/unsaved_work.h"
 
 #include <QLockFile>
 
