@@ -4,16 +4,9 @@
 #include "models/plan_command.h"
 #include "models/text/foreign_text.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace trainyard {
-
-namespace {
-
-constexpr int kKeptEdits = 50; // are kept for recovery, the newest
-
-} // namespace
 
 PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *parent)
     : QObject(parent)
@@ -23,6 +16,14 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
 {
     m_group.addStack(m_stack.get());
     m_group.setActiveStack(m_stack.get());
+    connect(&m_group, &QUndoGroup::indexChanged, this, [this] {
+        if (m_isExchanging)
+            return; // the plan that is shown is not of this stack yet
+        if (m_stack->count() > 0)
+            keepWork();
+        else // of another plan, as a rule, which is not shown yet
+            QMetaObject::invokeMethod(this, &PlanDocument::keepWork, Qt::QueuedConnection);
+    });
     connect(&m_store, &PlanStore::planArrived, this,
         [this](const QString &path) { emit replacing(path == m_readingAsNew || path != m_path); });
     connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) {
@@ -47,6 +48,7 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
         if (std::exchange(m_path, path) != path)
             emit pathChanged(path);
         updateModified();
+        keepWork();
         emit saved(path);
     });
     connect(&m_store, &PlanStore::readFailed, this, &PlanDocument::openFailed);
@@ -60,6 +62,7 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
 
 PlanDocument::~PlanDocument()
 {
+    m_group.disconnect(this); // it is emptied when it goes, which is no edit
     m_group.setActiveStack(nullptr); // stacks that others hold may outlive it
 }
 
@@ -169,6 +172,7 @@ void PlanDocument::replace(const PlanPtr &plan, const PlanPtr &savedPlan, const 
     m_doesFileDiffer = false;
     const bool hasNewPath = std::exchange(m_path, path) != path;
     show(plan);
+    keepWork();
     if (hasNewPath)
         emit pathChanged(path);
     emit replaced(plan);
@@ -181,16 +185,19 @@ bool PlanDocument::isEdited() const
 
 PlanWork PlanDocument::work() const
 {
-    return { m_plan, m_saved, m_path, m_store.known(), m_doesFileDiffer, m_stack };
+    return { m_plan, m_saved, m_path, m_store.known(), m_doesFileDiffer, m_stack, m_variant };
 }
 
-PlanWork PlanDocument::leaveWork()
+PlanWork PlanDocument::leaveWork(const QString &variant)
 {
     PlanWork old = work();
+    m_isExchanging = true;
+    m_variant = variant;
     m_group.removeStack(m_stack.get());
     m_stack = std::make_shared<QUndoStack>();
     m_group.addStack(m_stack.get());
     m_group.setActiveStack(m_stack.get());
+    m_isExchanging = false;
     return old;
 }
 
@@ -200,12 +207,15 @@ void PlanDocument::holdElsewhere(const PlanPtr &plan)
     if (m_plan == plan)
         m_stack->setClean();
     updateModified();
+    keepWork();
 }
 
 PlanWork PlanDocument::exchange(PlanWork next)
 {
     PlanWork old = work();
     m_readingAsNew.clear();
+    m_isExchanging = true;
+    m_variant = next.variant;
     m_saved = next.saved;
     m_doesFileDiffer = next.doesFileDiffer;
     m_stack = next.edits ? std::move(next.edits) : std::make_shared<QUndoStack>();
@@ -218,6 +228,8 @@ PlanWork PlanDocument::exchange(PlanWork next)
     const bool hasNewPath = std::exchange(m_path, next.path) != next.path;
     show(next.plan);
     m_group.setActiveStack(m_stack.get());
+    m_isExchanging = false;
+    keepWork();
     if (hasNewPath)
         emit pathChanged(m_path);
     emit exchanged(m_plan);
@@ -228,17 +240,20 @@ void PlanDocument::fileDiffers()
 {
     m_doesFileDiffer = true;
     updateModified();
+    keepWork();
 }
 
 void PlanDocument::updateModified()
 {
     const bool isModified = m_doesFileDiffer || isEdited();
-    if (isModified)
-        m_recovery.keep([this] { return unsavedWork(); });
-    else
-        m_recovery.forget();
     if (std::exchange(m_isModified, isModified) != isModified)
         emit modifiedChanged(isModified);
+}
+
+void PlanDocument::keepWork()
+{
+    if (!m_isRestoring)
+        m_recovery.keep(unsavedWork(), m_variant);
 }
 
 void PlanDocument::startNew(PlanPtr plan)
@@ -299,20 +314,19 @@ UnsavedWork PlanDocument::unsavedWork() const
     work.start = m_plan;
     work.path = m_path;
     work.known = m_store.known();
-    // The newest, or where many are undone those around the plan as it is.
-    const int first = std::clamp(std::min(m_stack->count() - kKeptEdits, m_stack->index()), 0, m_stack->count());
-    const int count = std::min(m_stack->count(), first + kKeptEdits);
-    for (int i = first; i < count; ++i) {
+    work.isClean = !m_isModified;
+    work.edits.reserve(std::size_t(m_stack->count()));
+    for (int i = 0; i < m_stack->count(); ++i) {
         const auto *step = static_cast<const PlanCommand *>(m_stack->command(i));
-        if (i == first) {
+        if (i == 0) {
             work.start = step->before();
             work.saved = work.start == m_saved ? 0 : -1;
         }
         work.edits.push_back({ step->text(), step->after() });
         if (step->after() == m_saved)
-            work.saved = i - first + 1;
+            work.saved = i + 1;
     }
-    work.done = m_stack->index() - first;
+    work.done = m_stack->index();
     return work;
 }
 
@@ -339,7 +353,7 @@ void PlanDocument::restore(const RecoveredPlan &recovered)
         m_store.watch(work.path, work.known);
     else
         m_store.watch({});
-    m_recovery.discard(recovered);
+    m_recovery.adopt(recovered);
 }
 
 } // namespace trainyard

@@ -31,6 +31,8 @@ struct PlanWork {
     bool doesFileDiffer = false;
     /// null: none yet
     std::shared_ptr<QUndoStack> edits;
+    /// id of the variant that it is of, by which unsaved work is kept; empty: of the only one
+    QString variant;
 
     /// The plan is not the one last read or saved.
     [[nodiscard]] bool isEdited() const { return !saved || (saved != plan && *saved != *plan); }
@@ -102,8 +104,9 @@ public:
     PlanWork exchange(PlanWork next);
     /// What exchange() would hand out, its edits shared.
     [[nodiscard]] PlanWork work() const;
-    /// While replacing() is told: what is here is handed out with its edits, and what comes has none.
-    PlanWork leaveWork();
+    /// While replacing() is told: what is here is handed out with its edits; what comes has none, and is that
+    /// variant's.
+    PlanWork leaveWork(const QString &variant);
     /// Another file than the plan's own holds that plan now: it is not lost with this window.
     void holdElsewhere(const PlanPtr &plan);
     [[nodiscard]] Recovery &recovery() { return m_recovery; }
@@ -136,6 +139,8 @@ private:
     void forgetTrial();
     void replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path);
     void updateModified();
+    /// Tells recovery how things stand: after each change, once the undo stack has it.
+    void keepWork();
     [[nodiscard]] UnsavedWork unsavedWork() const;
     /// it was changed or removed by another program
     void fileDiffers();
@@ -148,6 +153,10 @@ private:
     bool m_isModified = false, m_doesFileDiffer = false;
     /// the stack is filled with edits that were made before
     bool m_isRestoring = false;
+    /// stacks change hands, which is no edit
+    bool m_isExchanging = false;
+    /// empty: of the only one
+    QString m_variant;
     /// never null
     std::shared_ptr<QUndoStack> m_stack = std::make_shared<QUndoStack>();
     QUndoGroup m_group;

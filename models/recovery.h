@@ -1,53 +1,27 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Unsaved work, kept so that a crash loses nothing: a moment after each edit the plan and the edits that led to it are
-// written to a state folder, one file for each running window, and what a window that is gone left there is offered at
-// the next start. GUI thread; files are read and written in the background.
+// Unsaved work, kept so that a crash loses at most the last edit: each edit, undo, redo and save goes to a journal in a
+// state folder, one file for each running window, and what a window that is gone left there is offered at the next
+// start. GUI thread; files are read and written in the background.
+//
+// keep() returns when what it was told before is on disk, and waits for that 50 ms at most. Where the disk takes longer
+// it does not wait again until all is on disk: a window does not freeze for a disk that hangs, and what was edited
+// meanwhile, the newest alone, goes to disk as soon as it answers. Of that a crash loses all. A disk that does not
+// answer for five seconds, or cannot be written, is told once.
 
-#include "core/facts/plan/plan.h"
 #include "models/background_queue.h"
+#include "models/unsaved_work.h"
 
-#include <QDateTime>
-#include <QLockFile>
+#include <QElapsedTimer>
 #include <QObject>
-#include <QTimer>
+#include <QSet>
+#include <QStringList>
 
-#include <functional>
+#include <chrono>
 #include <memory>
-#include <vector>
+#include <optional>
 
 namespace trainyard {
-
-/// A plan with the edits that led to it, as the undo stack has them.
-struct UnsavedWork {
-    struct Edit {
-        /// "Move 8 GPUs Virginia → Oregon"
-        QString text;
-        /// what it led to
-        PlanPtr plan;
-    };
-    /// before the first edit
-    PlanPtr start;
-    /// those undone and not yet redone included
-    std::vector<Edit> edits;
-    /// edits that are in force
-    int done = 0;
-    /// edits that were in force when the file was last read or written; -1: no file has them
-    int saved = -1;
-    /// of the plan's file; empty: it has none
-    QString path;
-    /// fingerprint of the file's content as last read or written (PlanStore)
-    QByteArray known;
-
-    [[nodiscard]] const PlanPtr &plan() const { return done > 0 ? edits[std::size_t(done) - 1].plan : start; }
-};
-
-struct RecoveredPlan {
-    UnsavedWork work;
-    QDateTime when;
-    /// where it was kept
-    QString file;
-};
 
 class Recovery : public QObject {
     Q_OBJECT
@@ -56,28 +30,44 @@ public:
     explicit Recovery(QString folder, QObject *parent = nullptr);
     ~Recovery() override;
 
-    /// Asks for the work when it is time to write it, a moment from now.
-    void keep(std::function<UnsavedWork()> work);
+    /// Tells how the work on a plan stands now, whole; what differs from before is written, found by the addresses of
+    /// the plans. `variant`: whose work, where a window has several. Work that is clean makes no file of its own.
+    void keep(UnsavedWork work, const QString &variant = {});
+    /// The work on this variant is given up.
+    void forget(const QString &variant);
+    /// All that this window kept is given up.
     void forget();
     /// Looks for what others left; answers with `found`, newest first, once for each.
     void search();
     void discard(const RecoveredPlan &recovered);
-    /// Writes what waits, now, and returns when it is on disk.
+    /// It is this window's work from now on, and kept as such: the old copy goes once that is on disk.
+    void adopt(const RecoveredPlan &recovered);
+    /// Returns when what was told is on disk, and what was searched is found.
     void flush();
+    /// In place of 50 ms.
+    void setLongestWait(std::chrono::milliseconds wait) { m_longestWait = wait; }
 
 signals:
     void found(const trainyard::RecoveredPlan &recovered);
+    /// A sentence about work that is not kept, or cannot be read.
+    void warned(const QString &sentence);
 
 private:
-    void write();
+    struct Writing;
+
+    void put(const QString &variant, std::optional<UnsavedWork> work);
+    void awaitEarlier();
+    void warnOnce(const QString &reason);
 
     QString m_folder, m_file;
-    /// tells others that this window lives
-    std::unique_ptr<QLockFile> m_lock;
-    /// to be written
-    std::function<UnsavedWork()> m_waiting;
-    QTimer m_delay;
-    BackgroundQueue m_queue;
+    /// shared with the background
+    std::shared_ptr<Writing> m_writing;
+    QSet<QString> m_variants;
+    std::chrono::milliseconds m_longestWait { 50 };
+    /// since a wait was in vain; invalid: the disk keeps up
+    QElapsedTimer m_late;
+    bool m_isWarned = false;
+    BackgroundQueue m_search, m_queue;
 };
 
 /// "“Llama 3 70B” was open with 2 unsaved edits of 14:05 when Trainyard ended unexpectedly."

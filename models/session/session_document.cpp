@@ -26,9 +26,15 @@ std::string nowInUtc()
     return QDateTime::currentDateTimeUtc().toString(Qt::ISODate).toStdString();
 }
 
-PlanWork resting(const PlanPtr &plan, const PlanPtr &saved)
+/// The first variant of a window is what the window has always kept.
+QString keptAs(const std::string &id)
 {
-    return { plan, saved, {}, {}, false, nullptr };
+    return id == "v1" ? QString() : QString::fromStdString(id);
+}
+
+PlanWork resting(const std::string &id, const PlanPtr &plan, const PlanPtr &saved)
+{
+    return { plan, saved, {}, {}, false, nullptr, keptAs(id) };
 }
 
 } // namespace
@@ -147,7 +153,8 @@ std::string SessionDocument::add(const PlanPtr &plan, const QString &name)
     const auto added = std::ranges::find_if(
         m_session.variants, [&](const Variant &one) { return std::ranges::find(known, one.id) == known.end(); });
     std::string id = added->id;
-    m_works.emplace(id, resting(plan, nullptr)); // nowhere but here
+    m_works.emplace(id, resting(id, plan, nullptr)); // nowhere but here
+    m_document.recovery().keep({ .start = plan }, keptAs(id));
     noteChange();
     return id;
 }
@@ -228,6 +235,7 @@ void SessionDocument::remove(const std::string &id)
     const auto work = m_works.find(id);
     m_removed = Removed { m_session.variants[at], std::move(work->second), at, m_session.baseline == id };
     m_works.erase(work);
+    m_document.recovery().forget(keptAs(id));
     m_session = withoutVariant(std::move(m_session), std::string(id));
     noteChange();
 }
@@ -277,7 +285,8 @@ void SessionDocument::makeRoom(bool isNew)
         return;
     m_session = withVariant(std::move(m_session), m_document.plan(), "…", m_current);
     const auto at = std::ranges::find(m_session.variants, m_current, &Variant::id) + 1;
-    m_works.emplace(std::exchange(m_current, at->id), m_document.leaveWork());
+    const std::string left = std::exchange(m_current, at->id);
+    m_works.emplace(left, m_document.leaveWork(keptAs(m_current)));
 }
 
 void SessionDocument::replaced(const PlanPtr &plan)
@@ -337,8 +346,8 @@ void SessionDocument::take(const Session &session)
     m_isSwitching = true;
     for (const Variant &one : m_session.variants)
         if (one.id != m_current)
-            m_works.emplace(one.id, resting(one.plan, one.plan));
-    m_document.exchange(resting(currentVariant().plan, currentVariant().plan));
+            m_works.emplace(one.id, resting(one.id, one.plan, one.plan));
+    m_document.exchange(resting(m_current, currentVariant().plan, currentVariant().plan));
     m_isSwitching = false;
     emit currentChanged(m_current);
     noteChange();
@@ -352,6 +361,9 @@ void SessionDocument::holdsPlansOf(const Session &asked)
             m_document.holdElsewhere(one.plan);
         else if (const auto work = m_works.find(one.id); work != m_works.end())
             work->second.saved = one.plan;
+    for (const auto &[id, work] : m_works)
+        if (!work.isEdited())
+            m_document.recovery().forget(keptAs(id));
 }
 
 /// What others did comes into what is here, which may have changed since it was written.
@@ -373,8 +385,8 @@ void SessionDocument::adopt(const Session &next)
         const std::string gone = std::exchange(m_current, next.variants.front().id);
         const auto work = m_works.find(m_current);
         m_isSwitching = true;
-        PlanWork shown =
-            work != m_works.end() ? std::move(work->second) : resting(currentVariant().plan, currentVariant().plan);
+        PlanWork shown = work != m_works.end() ? std::move(work->second)
+                                               : resting(m_current, currentVariant().plan, currentVariant().plan);
         m_works.erase(m_current);
         const auto old = std::ranges::find(before, gone, &Variant::id);
         m_removed = Removed { *old, m_document.exchange(std::move(shown)), std::size_t(old - before.begin()), false };
@@ -388,7 +400,7 @@ void SessionDocument::adopt(const Session &next)
         }
         const auto work = m_works.find(one.id);
         if (work == m_works.end() || (work->second.plan != one.plan && *work->second.plan != *one.plan))
-            m_works.insert_or_assign(one.id, resting(one.plan, one.plan));
+            m_works.insert_or_assign(one.id, resting(one.id, one.plan, one.plan));
     }
     std::erase_if(m_works, [&](const auto &one) { return !next.variant(one.first); });
     m_session = next;

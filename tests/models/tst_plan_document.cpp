@@ -360,22 +360,15 @@ private slots:
         QCOMPARE(next.plan()->workload.microBatch, 6);
         QVERIFY(next.isModified());
     }
-    void aDamagedCopyOfUnsavedWorkHarmsNothing()
+    void aDamagedFileOfAnOlderVersionHarmsNothing()
     {
         const QString state = m_folder->filePath("state");
-        {
-            PlanDocument crashed(plan(1), state);
-            crashed.apply(plan(5));
-            crashed.recovery().flush();
-        }
-        for (const QFileInfo &kept : QDir(state).entryInfoList({ "*.recovery" })) {
-            QFile file(kept.filePath());
-            QVERIFY(file.open(QIODevice::ReadOnly));
-            QByteArray content = file.readAll();
-            file.close();
-            overwrite(
-                kept.filePath(), content.replace("\"saved\":0", "\"saved\":999").replace("\"done\":1", "\"done\":77"));
-        }
+        QDir().mkpath(state);
+        const QByteArray first = QByteArray::fromStdString(formatPlan(*plan(1)));
+        const QByteArray second = QByteArray::fromStdString(formatPlan(*plan(5)));
+        overwrite(state + "/old.recovery",
+            R"({"done":77,"saved":999,"steps":[{"bytes":)" + QByteArray::number(first.size()) + R"(},{"bytes":)"
+                + QByteArray::number(second.size()) + R"(,"text":"Five"}]})" + '\n' + first + second);
         PlanDocument next(plan(1), state);
         restoreLeft(next);
         QCOMPARE(next.plan()->workload.microBatch, 5);

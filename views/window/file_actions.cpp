@@ -76,10 +76,13 @@ void FileActions::connectDocument()
             tr("“%1” is no longer on disk.").arg(fileText(path)), {}, { { tr("Save again"), [this] { save(); } } } });
     });
     connect(&m_document.recovery(), &Recovery::found, this, [this](const RecoveredPlan &recovered) {
-        m_messages.show({ QStringLiteral("recovery ") + recovered.file, Message::Tone::Info, describe(recovered),
+        m_messages.show({ QStringLiteral("recovery ") + recovered.file + u' ' + recovered.variant, Message::Tone::Info, describe(recovered),
             unsavedEdits(recovered.work).join(u'\n'),
             { { tr("Restore"), [this, recovered] { m_document.restore(recovered); } },
                 { tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); } } } });
+    });
+    connect(&m_document.recovery(), &Recovery::warned, this, [this](const QString &sentence) {
+        m_messages.show({ QStringLiteral("recovery"), Message::Tone::Warning, sentence, {}, {} });
     });
 }
 

@@ -63,8 +63,7 @@ void FileActions::saveSessionAs()
     commitTyped();
     QString suggestion = m_session.path();
     if (suggestion.isEmpty())
-        suggestion =
-            QDir(folder()).filePath(fileName(m_session.displayName()) + QStringLiteral(".trainyard-session"));
+        suggestion = QDir(folder()).filePath(fileName(m_session.displayName()) + QStringLiteral(".trainyard-session"));
     QString path =
         m_prompts.fileToSave(m_window, tr("Save the session"), suggestion, tr("Sessions (*.trainyard-session)"));
     if (path.isEmpty()) {

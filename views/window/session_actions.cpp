@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-SessionActions::SessionActions(const WindowModels &models, SessionDocument &session, Workbench &workbench,
-    MessageBar &messages, QObject *parent)
+SessionActions::SessionActions(
+    const WindowModels &models, SessionDocument &session, Workbench &workbench, MessageBar &messages, QObject *parent)
     : QObject(parent)
     , m_models(models)
     , m_session(session)
@@ -66,8 +66,7 @@ void SessionActions::wireOthers()
         m_messages.show({ kind, Message::Tone::Info,
             tr("Somebody else has worked on “%1”: %2.")
                 .arg(fileText(m_session.path()), foreignText(what.join(QStringLiteral("; ")))),
-            what.join(u'\n'),
-            { { tr("Take it in"), [this] { m_session.takeOthers(); } } } });
+            what.join(u'\n'), { { tr("Take it in"), [this] { m_session.takeOthers(); } } } });
     });
     connect(&m_session, &SessionDocument::othersTaken, this,
         [this, kind](const QStringList &what, const QStringList &keptTwice) {
@@ -93,9 +92,9 @@ void SessionActions::remove()
     const QString name = QString::fromStdString(m_session.currentVariant().name);
     m_session.remove(std::string(m_session.current()));
     if (m_session.canRestore())
-        m_messages.show({ QStringLiteral("removed"), Message::Tone::Info,
-            tr("Variant “%1” was removed.").arg(foreignText(name)), {},
-            { { tr("Bring it back"), [this] { m_session.restoreRemoved(); } } } });
+        m_messages.show(
+            { QStringLiteral("removed"), Message::Tone::Info, tr("Variant “%1” was removed.").arg(foreignText(name)),
+                {}, { { tr("Bring it back"), [this] { m_session.restoreRemoved(); } } } });
 }
 
 /// While another variant is shown its plan is what the numbers are compared with; in the baseline itself, and without

@@ -18,8 +18,8 @@ struct WindowModels;
 class SessionActions : public QObject {
     Q_OBJECT
 public:
-    SessionActions(
-        const WindowModels &models, SessionDocument &session, Workbench &workbench, MessageBar &messages, QObject *parent);
+    SessionActions(const WindowModels &models, SessionDocument &session, Workbench &workbench, MessageBar &messages,
+        QObject *parent);
 
     [[nodiscard]] SessionDocument &session() { return m_session; }
     [[nodiscard]] VariantFigures &figures() { return m_figures; }
