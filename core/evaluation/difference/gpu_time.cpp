@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluation/difference/gpu_time_internal.h"
 
-#include "core/evaluation/evaluate/track_names.h"
+#include "core/evaluation/difference/places_internal.h"
 
 #include <algorithm>
 #include <map>
@@ -20,7 +20,7 @@ constexpr GpuNanoseconds stoppedProduct(GpuNanoseconds a, GpuNanoseconds b)
 class GpuTimeTable {
 public:
     GpuTimeTable(bool byDatacenter, const TimeWindow &window)
-        : m_byDatacenter(byDatacenter)
+        : m_places(byDatacenter)
         , m_window(window)
     {
     }
@@ -36,15 +36,13 @@ public:
                 isThere[kind] = true;
             }
             const std::int64_t gpus = gpusOf(evaluation, lane);
-            const GpuTimeDifference place = placed(evaluation, lane);
+            const Place place = m_places.of(evaluation, lane);
             for (std::size_t kind = 0; kind < time.size(); ++kind) {
                 if (!isThere[kind])
                     continue;
-                // Datacenters stand in the order in which the plans have them; those of one id are one.
-                const int order = m_byDatacenter ? m_datacenters.find(idOf(evaluation, lane))->second : place.stage;
+                const GpuTimeDifference none { place.name, place.stage, lane.stream, WorkKind(kind) };
                 GpuTimeDifference &row =
-                    m_rows.try_emplace({ order, lane.stream, WorkKind(kind) }, place).first->second;
-                row.kind = WorkKind(kind);
+                    m_rows.try_emplace({ place.order, lane.stream, WorkKind(kind) }, none).first->second;
                 row.*side = stoppedSum(row.*side, stoppedProduct(time[kind], gpus));
             }
         }
@@ -64,34 +62,9 @@ private:
         return std::max<Nanoseconds>(
             0, std::min(timeline.end[span], m_window.to) - std::max(timeline.start[span], m_window.from));
     }
-    static Track trackOf(const Lane &lane)
-    {
-        return { .stream = Stream::Compute, .pipelineClass = lane.pipelineClass, .stage = lane.stage };
-    }
-    static std::string idOf(const Evaluation &evaluation, const Lane &lane)
-    {
-        const int datacenter = datacenterOf(evaluation, trackOf(lane));
-        const auto &all = evaluation.plan->cluster.datacenters;
-        return datacenter >= 0 && std::size_t(datacenter) < all.size() ? all[std::size_t(datacenter)].id
-                                                                       : std::string();
-    }
-    GpuTimeDifference placed(const Evaluation &evaluation, const Lane &lane)
-    {
-        GpuTimeDifference row;
-        row.stream = lane.stream;
-        if (!m_byDatacenter) {
-            row.stage = lane.stage;
-            row.place = trackName(evaluation, trackOf(lane));
-            return row;
-        }
-        m_datacenters.try_emplace(idOf(evaluation, lane), int(m_datacenters.size()));
-        row.place = datacenterName(evaluation, trackOf(lane));
-        return row;
-    }
 
-    bool m_byDatacenter;
+    Places m_places;
     TimeWindow m_window;
-    std::map<std::string, int> m_datacenters; // by id
     std::map<std::tuple<int, Stream, WorkKind>, GpuTimeDifference> m_rows;
 };
 
