@@ -128,7 +128,10 @@ private:
         if (!layer.empty())
             html += "<h3>Difference</h3>" + layer + "<div class=\"legend\">" + legend("more", "busier in ", m_after)
                 + legend("less", "busier in ", m_before) + "</div>";
-        return html + workLegend(m_before.evaluation->timeline) + workLegend(m_after.evaluation->timeline);
+        Timeline kinds; // of both
+        for (const KindDifference &kind : gpuTimeByKind(m_found))
+            kinds.kind.push_back(kind.kind);
+        return html + workLegend(kinds);
     }
 
     static std::string legend(const char *look, const char *text, const NamedEvaluation &plan)
@@ -152,7 +155,8 @@ private:
         std::string html = "<table>" + headings("kind of work");
         KindDifference all;
         for (const KindDifference &kind : kinds) {
-            html += times(toString(kind.kind), kind.before, kind.after);
+            if (kind.before != 0 || kind.after != 0)
+                html += times(toString(kind.kind), kind.before, kind.after);
             all.before = stopped(all.before, kind.before);
             all.after = stopped(all.after, kind.after);
         }
