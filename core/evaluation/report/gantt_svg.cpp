@@ -5,6 +5,7 @@
 #include "core/evaluation/evaluate/track_names.h"
 #include "core/evaluation/report/job_text.h"
 #include "core/evaluation/report/markup.h"
+#include "core/evaluation/report/time_axis_internal.h"
 
 #include <algorithm>
 #include <array>
@@ -18,11 +19,9 @@ namespace {
 
 using namespace markup;
 
-constexpr double kTrackLabels = 170, kTrackPlot = kSvgWidth - kTrackLabels; // widths
-constexpr double kTrack = 17, kThinTrack = 9, kGap = 3, kGroup = 22, kAxis = 24;
+constexpr double kTrack = 17, kThinTrack = 9, kGap = 3, kGroup = 22;
 constexpr std::size_t kMostTracks = 64;
 constexpr std::size_t kMostRectangles = 5000;
-constexpr double kColumn = 2; // width of a merged column
 constexpr int kLevels = 8; // steps of its height
 constexpr std::size_t kLooks = kWorkKindCount; // a kind of work each, or a colour of jobs
 static_assert(kLooks > kJobLooks);
@@ -34,11 +33,21 @@ struct Row {
 
 struct Chart {
     const Evaluation &evaluation;
-    Nanoseconds axis = 1;
+    TimeWindow window;
     std::vector<Row> rows;
     std::string svg;
     double height = kAxis;
-    [[nodiscard]] double x(Nanoseconds t) const { return kTrackLabels + kTrackPlot * double(t) / double(axis); }
+    /// Times outside of the window stand at its ends.
+    [[nodiscard]] double x(Nanoseconds t) const
+    {
+        return kTrackLabels
+            + kTrackPlot * double(std::clamp(t, window.from, window.to) - window.from)
+            / double(window.to - window.from);
+    }
+    [[nodiscard]] bool isIn(std::uint32_t span) const
+    {
+        return evaluation.timeline.start[span] < window.to && evaluation.timeline.end[span] >= window.from;
+    }
     [[nodiscard]] bool isOfJobs() const { return evaluation.metrics.jobs.has_value(); }
 };
 
@@ -105,25 +114,6 @@ void layOut(Chart &chart)
     }
 }
 
-/// Ticks at 1, 2 or 5 times a power of ten, about ten of them.
-void drawAxis(Chart &chart)
-{
-    const DurationUnit unit = chart.isOfJobs() ? durationUnit(toSeconds(chart.axis).value) : DurationUnit {};
-    const double total = toSeconds(chart.axis).value / unit.seconds;
-    const double rough = total / 10, power = std::pow(10, std::floor(std::log10(rough)));
-    const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
-    std::string grid;
-    for (int i = 0; i * step <= total * 1.0001; ++i) {
-        const double x = kTrackLabels + kTrackPlot * i * step / total;
-        grid += "<line x1=\"" + coordinate(x) + "\" x2=\"" + coordinate(x) + "\" y1=\"18\" y2=\""
-            + coordinate(chart.height) + "\" class=\"grid\"/>";
-        if (x < kSvgWidth - 20)
-            grid += text(x, 12, "faint middle",
-                unit.seconds > 1 ? plainText(i * step) + " " + unit.name : secondsText(i * step));
-    }
-    chart.svg = grid + chart.svg;
-}
-
 std::string tooltip(const Evaluation &evaluation, std::uint32_t i)
 {
     const Timeline &timeline = evaluation.timeline;
@@ -162,6 +152,8 @@ void drawEachSpan(Chart &chart)
     for (const Row &row : chart.rows) {
         const Track &track = timeline.tracks[row.track];
         for (std::uint32_t i = track.first; i < track.last; ++i) {
+            if (!chart.isIn(i))
+                continue;
             const double x = chart.x(timeline.start[i]), width = chart.x(timeline.end[i]) - x;
             // A hair's breadth between neighbours, so that equal ones can be told apart.
             chart.svg += rect(x, row.y, std::max(0.4, width - (width > 3 ? 0.6 : 0)), row.height,
@@ -186,9 +178,12 @@ Columns shares(const Chart &chart, const Track &track)
 {
     const Timeline &timeline = chart.evaluation.timeline;
     Columns columns(std::size_t(kTrackPlot / kColumn), Column {});
-    const double perColumn = double(chart.axis) / double(columns.size());
+    const double perColumn = double(chart.window.to - chart.window.from) / double(columns.size());
     for (std::uint32_t i = track.first; i < track.last; ++i) {
-        const double start = double(timeline.start[i]), end = double(timeline.end[i]);
+        if (!chart.isIn(i))
+            continue;
+        const double start = double(std::max(timeline.start[i], chart.window.from) - chart.window.from);
+        const double end = double(std::min(timeline.end[i], chart.window.to) - chart.window.from);
         for (auto c = std::size_t(start / perColumn); c < columns.size() && double(c) * perColumn < end; ++c) {
             const double here = std::min(end, double(c + 1) * perColumn) - std::max(start, double(c) * perColumn);
             columns[c][lookOf(chart, i)] += here / perColumn;
@@ -238,14 +233,21 @@ void drawMerged(Chart &chart)
 
 std::string ganttSvg(const Evaluation &evaluation, Nanoseconds axis)
 {
-    if (evaluation.timeline.isEmpty() || evaluation.timeline.duration <= 0)
+    return ganttSvg(evaluation, TimeWindow { 0, std::max(axis, evaluation.timeline.duration) });
+}
+
+std::string ganttSvg(const Evaluation &evaluation, const TimeWindow &window)
+{
+    if (evaluation.timeline.isEmpty() || evaluation.timeline.duration <= 0 || window.to <= window.from)
         return {};
-    Chart chart { evaluation, std::max(axis, evaluation.timeline.duration), {}, {} };
+    Chart chart { evaluation, window, {}, {} };
     layOut(chart);
-    drawAxis(chart);
+    chart.svg = timeAxis(window, chart.height, chart.isOfJobs()) + chart.svg;
     std::size_t spans = 0;
     for (const Row &row : chart.rows)
-        spans += evaluation.timeline.tracks[row.track].last - evaluation.timeline.tracks[row.track].first;
+        for (std::uint32_t i = evaluation.timeline.tracks[row.track].first;
+             i < evaluation.timeline.tracks[row.track].last; ++i)
+            spans += chart.isIn(i);
     if (spans <= kMostRectangles)
         drawEachSpan(chart);
     else

@@ -4,7 +4,7 @@
 // merged column by column: a column is filled from below by the kinds of work in it, in proportion to their time. Of a
 // plan with jobs each job has a colour in place of each kind.
 
-#include "core/evaluation/evaluate/evaluation.h"
+#include "core/evaluation/difference/timeline_difference.h"
 
 #include <string>
 
@@ -12,5 +12,7 @@ namespace trainyard {
 
 /// `axis` is the time at the right edge, so that several charts can share a scale; at least timeline.duration.
 [[nodiscard]] std::string ganttSvg(const Evaluation &evaluation, Nanoseconds axis);
+/// The part of it that lies in the window, whose ends are those of the axis; empty where the window is.
+[[nodiscard]] std::string ganttSvg(const Evaluation &evaluation, const TimeWindow &window);
 
 } // namespace trainyard
