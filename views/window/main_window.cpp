@@ -25,6 +25,7 @@
 #include "views/run/reading_strip.h"
 #include "views/run/run_page.h"
 #include "views/session/board_page.h"
+#include "views/session/compare_page.h"
 #include "views/sweep/sweep_page.h"
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
@@ -126,6 +127,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(&m_planner->page());
     m_pages->addWidget(&m_sweep->page());
     m_pages->addWidget(&m_sessionActions->board());
+    m_pages->addWidget(&m_sessionActions->comparison());
     m_liveActions->addTo(*m_pages, *m_workbench);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);

@@ -103,6 +103,8 @@ public:
     void showSweep();
     /// variants and decisions; ready to type one
     void showBoard(bool isDeciding = false);
+    /// two variants beside each other
+    void showComparison();
     /// the sheet that connects to one, from its beginning
     void showConnect(const QString &address = {});
     void showWorkbench();

@@ -16,6 +16,7 @@
 #include "views/run/run_badge.h"
 #include "views/run/run_page.h"
 #include "views/session/board_page.h"
+#include "views/session/compare_page.h"
 #include "views/start/new_plan_sheet.h"
 #include "views/sweep/sweep_page.h"
 #include "views/timeline/timeline_view.h"
@@ -180,8 +181,17 @@ void MainWindow::showBoard(bool isDeciding)
     m_commands.refresh();
 }
 
+void MainWindow::showComparison()
+{
+    m_files->commitTyped();
+    m_pages->setCurrentWidget(&m_sessionActions->comparison());
+    m_sessionActions->comparison().setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
 void MainWindow::connectSession()
 {
+    connect(m_sessionActions, &SessionActions::comparisonRequested, this, &MainWindow::showComparison);
     connect(m_sessionActions, &SessionActions::boardRequested, this, [this] { showBoard(); });
     connect(m_sessionActions, &SessionActions::workbenchRequested, this, &MainWindow::showWorkbench);
     connect(m_sessionActions, &SessionActions::saveRequested, m_files, &FileActions::saveSession);
@@ -203,6 +213,7 @@ QWidget *MainWindow::makeSwitcher()
     m_switcher = new PageSwitcher(*m_pages, m_commands);
     m_switcher->add(m_workbench, tr("Plan"), [this] { showWorkbench(); });
     m_switcher->add(&m_sessionActions->board(), tr("Variants"), QStringLiteral("view.board"));
+    m_switcher->add(&m_sessionActions->comparison(), tr("Compare"), QStringLiteral("view.comparison"));
     m_switcher->add(&m_planner->page(), tr("Planner"), QStringLiteral("view.planner"));
     m_switcher->add(&m_sweep->page(), tr("Sweep"), QStringLiteral("view.sweep"));
     m_switcher->add(m_run, tr("Plan against run"), QStringLiteral("view.run"));

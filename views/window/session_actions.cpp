@@ -5,6 +5,7 @@
 #include "views/panels/number_strip.h"
 #include "views/parts/message_bar.h"
 #include "views/session/board_page.h"
+#include "views/session/compare_page.h"
 #include "views/session/variant_strip.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/workbench.h"
@@ -24,6 +25,7 @@ SessionActions::SessionActions(
     , m_figures(session, models.catalogue)
     , m_strip(new VariantStrip(session, m_figures))
     , m_board(new BoardPage(session, m_figures))
+    , m_comparison(new ComparePage(session, models.catalogue))
 {
     workbench.addVariants(m_strip);
     session.setViewSource([this] { return view(); });
@@ -52,6 +54,8 @@ void SessionActions::wire()
     connect(m_strip, &VariantStrip::boardRequested, this, &SessionActions::boardRequested);
     connect(m_board, &BoardPage::branchRequested, this, &SessionActions::branch);
     connect(m_board, &BoardPage::closed, this, &SessionActions::workbenchRequested);
+    connect(m_board, &BoardPage::compareRequested, this, &SessionActions::compare);
+    connect(m_comparison, &ComparePage::closed, this, &SessionActions::boardRequested);
     connect(m_board, &BoardPage::saveRequested, this, &SessionActions::saveRequested);
     connect(m_board, &BoardPage::exportRequested, this, [this](const std::string &id) {
         m_session.show(id);
@@ -85,6 +89,19 @@ void SessionActions::wireOthers()
 void SessionActions::branch()
 {
     m_session.branch();
+}
+
+void SessionActions::compare(const std::string &id)
+{
+    const std::vector<Variant> &all = m_session.variants();
+    if (all.size() < 2)
+        return;
+    const std::string &second = id.empty() ? m_session.current() : id;
+    std::string first = m_session.value().baseline;
+    if (first.empty() || first == second)
+        first = all.front().id == second ? all[1].id : all.front().id;
+    m_comparison->compare(first, second);
+    emit comparisonRequested();
 }
 
 void SessionActions::remove()

@@ -9,6 +9,7 @@
 namespace trainyard {
 
 class BoardPage;
+class ComparePage;
 class ExportActions;
 class MessageBar;
 class VariantStrip;
@@ -24,13 +25,17 @@ public:
     [[nodiscard]] SessionDocument &session() { return m_session; }
     [[nodiscard]] VariantFigures &figures() { return m_figures; }
     [[nodiscard]] BoardPage &board() { return *m_board; }
+    [[nodiscard]] ComparePage &comparison() { return *m_comparison; }
     [[nodiscard]] VariantStrip &strip() { return *m_strip; }
     void branch();
     void remove();
+    /// Beside the baseline or, of that and without one, beside its neighbour; empty: the one that is shown.
+    void compare(const std::string &id = {});
 
 Q_SIGNALS:
     void boardRequested();
     void workbenchRequested();
+    void comparisonRequested();
     void saveRequested();
     void exportRequested();
     /// what can be done
@@ -51,6 +56,7 @@ private:
     VariantFigures m_figures;
     VariantStrip *m_strip;
     BoardPage *m_board;
+    ComparePage *m_comparison;
 };
 
 } // namespace trainyard

@@ -66,6 +66,12 @@ void addSessionCommands(CommandRegistry &registry, MainWindow &window)
         .text = commandText("&Board of variants and decisions"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_D) },
         .run = [&window] { window.showBoard(); } });
+    registry.add({ .id = "view.comparison",
+        .group = group,
+        .text = commandText("&Compare with another variant"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E) },
+        .run = [&actions] { actions.compare(); },
+        .isEnabled = hasOthers });
     registry.add({ .id = "variant.next",
         .group = group,
         .text = commandText("&Next variant"),

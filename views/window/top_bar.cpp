@@ -30,7 +30,7 @@ const std::vector<MenuList> &subMenus()
             { "export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-", "export.plan",
                 "-", "export.megatron", "export.torchtitan", "export.slurm", "export.dot" } },
         { QT_TRANSLATE_NOOP("TopBar", "&Variants"),
-            { "variant.branch", "view.board", "-", "variant.next", "variant.previous", "-", "variant.baseline",
+            { "variant.branch", "view.board", "view.comparison", "-", "variant.next", "variant.previous", "-", "variant.baseline",
                 "variant.decide", "-", "variant.remove", "variant.restore" } },
         { QT_TRANSLATE_NOOP("TopBar", "On the &map"),
             { "plan.addDatacenter", "plan.addLink", "-", "plan.editSelection", "plan.removeSelection",

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/session/compare_page.h"
+
+#include "core/evaluation/evaluate/comparable.h"
+#include "core/evaluation/report/metric_rows.h"
+#include "models/session/session_document.h"
+#include "models/shown.h"
+#include "models/text/duration.h"
+#include "models/text/foreign_text.h"
+#include "models/text/format.h"
+#include "models/validation/text_table_model.h"
+#include "views/cluster/cluster_map.h"
+#include "views/panels/card.h"
+#include "views/panels/evidence_table.h"
+#include "views/parts/page_head.h"
+#include "views/session/variant_color.h"
+#include "views/theme/theme.h"
+#include "views/timeline/span_text.h"
+#include "views/timeline/timeline_view.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QPushButton>
+#include <QShortcut>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+double secondsOf(Nanoseconds time)
+{
+    return toSeconds(time).value;
+}
+
+QString signedTime(Nanoseconds time)
+{
+    const double seconds = secondsOf(time);
+    return (seconds < 0 ? QStringLiteral("−") : QStringLiteral("+")) + formatDuration(std::abs(seconds));
+}
+
+QWidget *named(TextLine *name, QWidget *content)
+{
+    auto *both = new QWidget;
+    auto *column = new QVBoxLayout(both);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addWidget(name);
+    column->addWidget(content, 1);
+    return both;
+}
+
+Tone toneOf(const MetricRow &before, const MetricRow &after)
+{
+    if (!before.value || !after.value || before.better == Better::Neither || *before.value == *after.value)
+        return Tone::Muted;
+    return (*after.value < *before.value) == (before.better == Better::Lower) ? Tone::Good : Tone::Bad;
+}
+
+} // namespace
+
+ComparePage::ComparePage(SessionDocument &session, const Catalogue &catalogue, QWidget *parent)
+    : QWidget(parent)
+    , back(new QPushButton(tr("‹ Back to the board"), this))
+    , swap(new QPushButton(tr("⇄"), this))
+    , before(new QComboBox(this))
+    , after(new QComboBox(this))
+    , locked(new QCheckBox(tr("One axis"), this))
+    , range(new QCheckBox(tr("Only what is in view"), this))
+    , upper(new TimelineView)
+    , lower(new TimelineView)
+    , numbers(new EvidenceTable(tr("Numbers of both"), 0))
+    , spans(new EvidenceTable(tr("Differences of the timelines"), 0))
+    , words(new EvidenceTable(tr("What differs between the plans"), 0))
+    , m_session(session)
+    , m_title(new TextLine(tr("Compare"), Ink::Text, this))
+    , m_verdict(new TextLine({}, Ink::Text, this))
+    , m_upperName(new TextLine)
+    , m_lowerName(new TextLine)
+    , m_numbersModel(new TextTableModel(this))
+    , m_spansModel(new TextTableModel(this))
+    , m_wordsModel(new TextTableModel(this))
+    , m_upperMap(new ClusterMap)
+    , m_lowerMap(new ClusterMap)
+    , m_tabs(new TabbedCard(tr("What differs")))
+    , m_comparison(catalogue)
+{
+    setAccessibleName(tr("Compare"));
+    setFocusPolicy(Qt::ClickFocus);
+    arrange();
+    wire();
+}
+
+void ComparePage::arrange()
+{
+    swap->setToolTip(tr("The other way round"));
+    swap->setAccessibleName(tr("The other way round"));
+    before->setAccessibleName(tr("The variant that is compared with"));
+    after->setAccessibleName(tr("The variant that is compared"));
+    locked->setChecked(true);
+    locked->setToolTip(tr("Both timelines have one axis: zoom and pan move both."));
+    range->setToolTip(tr("Differences are of the part of the upper timeline that is in view."));
+    for (TimelineView *view : { upper, lower })
+        view->setAutoFillBackground(false);
+    for (ClusterMap *map : { m_upperMap, m_lowerMap })
+        map->setAttribute(Qt::WA_TransparentForMouseEvents); // they are looked at here, not edited
+    numbers->setModel(m_numbersModel);
+    spans->setModel(m_spansModel);
+    words->setModel(m_wordsModel);
+    auto *maps = splitter(Qt::Horizontal, tr("Maps"), nullptr);
+    maps->addWidget(m_upperMap);
+    maps->addWidget(m_lowerMap);
+    m_tabs->addTab(numbers, tr("Numbers"));
+    m_tabs->addTab(spans, tr("Timelines"));
+    m_tabs->addTab(words, tr("Plans"));
+    m_tabs->addTab(maps, tr("Maps"));
+    QSplitter *body = splitter(Qt::Vertical, tr("Both"), this);
+    body->addWidget(new Card(named(m_upperName, upper)));
+    body->addWidget(new Card(named(m_lowerName, lower)));
+    body->addWidget(m_tabs);
+    for (int i = 0; i < body->count(); ++i)
+        body->setStretchFactor(i, 1);
+    QVBoxLayout *column = pageColumn(this, pageHead(back, m_title, m_verdict, { before, swap, after, locked, range }));
+    column->addWidget(body, 1);
+}
+
+void ComparePage::wire()
+{
+    connect(back, &QPushButton::clicked, this, &ComparePage::closed);
+    auto *escape = new QShortcut(QKeySequence(Qt::Key_Escape), this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
+    connect(escape, &QShortcut::activated, this, &ComparePage::closed);
+    for (QComboBox *box : { before, after })
+        connect(box, &QComboBox::currentIndexChanged, this, [this] {
+            if (!m_isFilling)
+                ask();
+        });
+    connect(swap, &QPushButton::clicked, this, [this] {
+        const int first = before->currentIndex(), second = after->currentIndex();
+        m_isFilling = true;
+        before->setCurrentIndex(second);
+        after->setCurrentIndex(first);
+        m_isFilling = false;
+        ask();
+    });
+    connect(upper, &TimelineView::rangeChanged, this,
+        [this](qint64 begin, qint64 end) { follow(upper, lower, begin, end); });
+    connect(lower, &TimelineView::rangeChanged, this,
+        [this](qint64 begin, qint64 end) { follow(lower, upper, begin, end); });
+    connect(upper, &TimelineView::cursorMoved, lower, &TimelineView::showCursor);
+    connect(lower, &TimelineView::cursorMoved, upper, &TimelineView::showCursor);
+    connect(locked, &QCheckBox::toggled, this, [this](bool isLocked) {
+        if (isLocked)
+            fitBoth();
+    });
+    connect(range, &QCheckBox::toggled, this, [this](bool isLimited) {
+        const TimeInterval seen = upper->visibleRange();
+        m_comparison.setWindow(isLimited ? TimeWindow { seen.begin, seen.end } : TimeWindow {});
+    });
+    connect(spans, &QAbstractItemView::clicked, this, [this](const QModelIndex &index) {
+        const ComparedPairPtr &pair = m_comparison.pair();
+        if (!pair || !pair->difference.areMatched() || std::size_t(index.row()) >= pair->largest.size())
+            return;
+        const SpanDifference &span = pair->difference.spans[pair->largest[std::size_t(index.row())]];
+        upper->selectSpan(span.before);
+        lower->selectSpan(span.after);
+        if (span.before != kNoSpan)
+            upper->revealSpan(span.before);
+        else
+            lower->revealSpan(span.after);
+    });
+    connect(&m_comparison, &PairComparison::pairChanged, this, [this] { show(*m_comparison.pair()); });
+    connect(&m_comparison, &PairComparison::underWayChanged, this, [this] {
+        for (TimelineView *view : { upper, lower })
+            view->setStale(m_comparison.isUnderWay());
+    });
+    connect(&m_session, &SessionDocument::changed, this, [this] {
+        if (isVisible())
+            fillLists();
+    });
+}
+
+QString ComparePage::verdict() const
+{
+    return m_verdict->text();
+}
+
+void ComparePage::fillLists()
+{
+    const auto &all = m_session.variants();
+    m_isFilling = true;
+    for (QComboBox *box : { before, after }) {
+        const QString kept = box->currentData().toString();
+        box->clear();
+        for (int i = 0; i < int(all.size()); ++i)
+            box->addItem(variantDot(variantColor(all[std::size_t(i)], i), devicePixelRatioF()),
+                foreignText(QString::fromStdString(all[std::size_t(i)].name), 60),
+                QString::fromStdString(all[std::size_t(i)].id));
+        box->setCurrentIndex(std::max(0, box->findData(kept)));
+    }
+    m_isFilling = false;
+    ask();
+}
+
+void ComparePage::compare(const std::string &first, const std::string &second)
+{
+    fillLists();
+    m_isFilling = true;
+    const auto choose = [](QComboBox *box, const std::string &id) {
+        if (const int index = box->findData(QString::fromStdString(id)); index >= 0)
+            box->setCurrentIndex(index);
+    };
+    choose(before, first);
+    choose(after, second);
+    m_isFilling = false;
+    ask();
+}
+
+void ComparePage::ask()
+{
+    const auto planOf = [this](const QComboBox *box) {
+        const Variant *variant = m_session.value().variant(box->currentData().toString().toStdString());
+        return variant ? variant->plan : nullptr;
+    };
+    m_upperName->setText(before->currentText());
+    m_lowerName->setText(after->currentText());
+    m_comparison.setPlans(planOf(before), planOf(after));
+}
+
+void ComparePage::follow(TimelineView *from, TimelineView *to, qint64 begin, qint64 end)
+{
+    if (from == upper && range->isChecked())
+        m_comparison.setWindow({ begin, end });
+    if (!locked->isChecked() || std::exchange(m_isFollowing, true))
+        return;
+    to->setVisibleRange(begin, end);
+    m_isFollowing = false;
+}
+
+/// The longer of both iterations in both.
+void ComparePage::fitBoth()
+{
+    const ComparedPairPtr &pair = m_comparison.pair();
+    if (!pair)
+        return;
+    const Nanoseconds end = std::max(pair->difference.durationBefore, pair->difference.durationAfter);
+    if (end <= 0)
+        return;
+    m_isFollowing = true;
+    for (TimelineView *view : { upper, lower })
+        view->setVisibleRange(0, end);
+    m_isFollowing = false;
+}
+
+void ComparePage::show(const ComparedPair &pair)
+{
+    const bool isOther = pair.before != upper->evaluation() || pair.after != lower->evaluation();
+    if (isOther) {
+        m_isFollowing = true;
+        upper->setEvaluation(pair.before);
+        lower->setEvaluation(pair.after);
+        m_isFollowing = false;
+        if (pair.before)
+            m_upperMap->setShown(shownOf(pair.before));
+        if (pair.after)
+            m_lowerMap->setShown(shownOf(pair.after));
+        if (locked->isChecked())
+            fitBoth();
+    }
+    if (!pair.before || !pair.after) {
+        m_verdict->setText(pair.errors.empty() ? tr("One of them cannot be evaluated.")
+                                               : QString::fromStdString(toString(pair.errors.front())));
+        m_verdict->setInk(Ink::Bad);
+        for (TextTableModel *model : { m_numbersModel, m_spansModel })
+            model->setTable({});
+    } else {
+        showNumbers(pair);
+        showSpans(pair);
+    }
+    TextRows rows { { tr("The second plan, beside the first") }, {} };
+    for (const QString &line : pair.words)
+        rows.lines.push_back({ { line }, Tone::Plain, -1, line });
+    if (rows.lines.empty())
+        rows.lines.push_back({ { tr("Nothing: the plans are equal.") }, Tone::Muted, -1, {} });
+    m_wordsModel->setTable(std::move(rows));
+}
+
+void ComparePage::showNumbers(const ComparedPair &pair)
+{
+    const std::string why = whyNotCompared(*pair.before, *pair.after);
+    const bool withJobs = pair.before->metrics.jobs || pair.after->metrics.jobs;
+    std::vector<MetricRow> first = metricRows(*pair.before, withJobs), second = metricRows(*pair.after, withJobs);
+    for (auto [rows, evaluation] : { std::pair { &first, pair.before }, std::pair { &second, pair.after } })
+        for (MetricRow &row : breakdownRows(*evaluation))
+            rows->push_back(std::move(row));
+    TextRows table { { tr("Number"), before->currentText(), after->currentText(), tr("Difference") }, {} };
+    for (const MetricRow &row : first) {
+        const auto other = std::ranges::find(second, row.key, &MetricRow::key);
+        if (other == second.end() || (!row.value && !other->value))
+            continue;
+        const bool isTold = why.empty() && row.value && other->value && *row.value != 0;
+        table.lines.push_back({ { QString::fromStdString(row.label), QString::fromStdString(valueText(row)),
+                                    QString::fromStdString(valueText(*other)),
+                                    isTold ? formatChange(*row.value, *other->value) : QString() },
+            isTold ? toneOf(row, *other) : Tone::Muted, -1, QString::fromStdString(row.key) });
+    }
+    m_numbersModel->setTable(std::move(table));
+    const Metric &one = pair.before->metrics.iterationTime, &two = pair.after->metrics.iterationTime;
+    m_verdict->setInk(Ink::Text);
+    m_verdict->setText(!why.empty() ? QString::fromStdString(why)
+            : one && two && *one > 0
+            ? tr("%1 → %2 an iteration (%3)").arg(formatDuration(*one), formatDuration(*two), formatChange(*one, *two))
+            : QString());
+}
+
+void ComparePage::showSpans(const ComparedPair &pair)
+{
+    const TimelineDifference &difference = pair.difference;
+    TextRows table;
+    if (difference.areMatched()) {
+        table.titles = { tr("Span"), tr("What"), tr("Replicas"), tr("Longer by"), tr("Begins later by") };
+        for (const std::size_t i : pair.largest) {
+            const SpanDifference &span = difference.spans[i];
+            const QString title =
+                span.before != kNoSpan ? spanTitle(*pair.before, span.before) : spanTitle(*pair.after, span.after);
+            table.lines.push_back(
+                { { title, QString::fromLatin1(toString(span.change())), QString::number(span.replicas),
+                      signedTime(span.longer), span.shift ? signedTime(span.shift) : QString() },
+                    Tone::Plain, -1, title });
+        }
+        if (table.lines.empty())
+            table.lines.push_back({ { tr("The timelines are equal."), {}, {}, {}, {} }, Tone::Muted, -1, {} });
+    } else {
+        const QString why = QString::fromStdString(difference.whyNotMatched);
+        table.titles = { tr("GPU time by place and kind"), tr("Kind"), before->currentText(), after->currentText(),
+            tr("Difference") };
+        table.lines.push_back({ { why, {}, {}, {}, {} }, Tone::Muted, -1, why });
+        for (const GpuTimeDifference &row : pair.gpuTimes)
+            table.lines.push_back({ { QString::fromStdString(row.place), QString::fromLatin1(toString(row.kind)),
+                                        formatDuration(secondsOf(row.before)), formatDuration(secondsOf(row.after)),
+                                        signedTime(row.difference()) },
+                row.difference() < 0 ? Tone::Good : Tone::Bad, -1, {} });
+    }
+    m_spansModel->setTable(std::move(table));
+}
+
+void ComparePage::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    m_comparison.setWatched(true);
+    fillLists();
+}
+
+void ComparePage::hideEvent(QHideEvent *event)
+{
+    m_comparison.setWatched(false);
+    QWidget::hideEvent(event);
+}
+
+} // namespace trainyard

@@ -1,0 +1,73 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Two variants beside each other: their timelines under one axis, what differs between them, their numbers, and the
+// keys in words. GUI thread.
+
+#include "models/session/pair_comparison.h"
+
+#include <QWidget>
+
+#include <string>
+
+class QCheckBox;
+class QComboBox;
+class QPushButton;
+
+namespace trainyard {
+
+class ClusterMap;
+class EvidenceTable;
+class SessionDocument;
+class TabbedCard;
+class TextLine;
+class TextTableModel;
+class TimelineView;
+
+class ComparePage : public QWidget {
+    Q_OBJECT
+public:
+    ComparePage(SessionDocument &session, const Catalogue &catalogue, QWidget *parent = nullptr);
+
+    QPushButton *const back, *const swap;
+    QComboBox *const before, *const after;
+    /// one axis for both, and its zoom limits what is compared
+    QCheckBox *const locked, *const range;
+    TimelineView *const upper, *const lower;
+    EvidenceTable *const numbers, *const spans, *const words;
+
+    /// Variants by id; empty: as they are.
+    void compare(const std::string &before, const std::string &after);
+    [[nodiscard]] PairComparison &comparison() { return m_comparison; }
+    /// the one sentence over both
+    [[nodiscard]] QString verdict() const;
+
+Q_SIGNALS:
+    void closed();
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
+
+private:
+    void arrange();
+    void wire();
+    void fillLists();
+    void ask();
+    void follow(TimelineView *from, TimelineView *to, qint64 begin, qint64 end);
+    void show(const ComparedPair &pair);
+    void showNumbers(const ComparedPair &pair);
+    void showSpans(const ComparedPair &pair);
+    void fitBoth();
+
+    SessionDocument &m_session;
+    TextLine *m_title, *m_verdict, *m_upperName, *m_lowerName;
+    TextTableModel *m_numbersModel, *m_spansModel, *m_wordsModel;
+    ClusterMap *m_upperMap, *m_lowerMap;
+    TabbedCard *m_tabs;
+    bool m_isFollowing = false, m_isFilling = false;
+    EvaluationPtr m_fitted;
+    /// last: its thread uses everything above
+    PairComparison m_comparison;
+};
+
+} // namespace trainyard
