@@ -131,11 +131,14 @@ void EvaluationBridge::pinOpening(const PlanPtr &opening)
 
 void EvaluationBridge::pinPlan(const PlanPtr &plan)
 {
-    m_awaitsOpening = m_isOpening = false;
+    const bool wasOpening = std::exchange(m_isOpening, false);
+    m_awaitsOpening = false;
     if (m_asidePlan == plan)
         return; // it is on its way, or cannot be evaluated
     if (m_baseline && m_baseline->plan == plan) {
         evaluateAside(nullptr, false);
+        if (wasOpening)
+            emit baselineChanged(m_baseline); // it is somebody's now
         return;
     }
     const EvaluationPtr known = m_settled && m_settled->plan == plan ? m_settled
@@ -157,14 +160,15 @@ void EvaluationBridge::evaluateAside(const PlanPtr &plan, bool isOpening)
 void EvaluationBridge::workAside(const Aside &aside, const std::stop_token &stop)
 {
     const auto answer = evaluate(aside.plan, m_catalogue, RunPool::shared().workspace(), stop);
-    if (!answer || stop.stop_requested())
+    if (stop.stop_requested())
         return;
     QMetaObject::invokeMethod(
         this,
-        [this, stop, isOpening = aside.isOpening, evaluation = *answer] {
+        [this, stop, isOpening = aside.isOpening, evaluation = answer ? *answer : nullptr] {
             if (stop.stop_requested() || (isOpening && m_baseline)) // somebody has pinned another
                 return;
-            m_asidePlan.reset();
+            if (evaluation) // else it is not asked for again
+                m_asidePlan.reset();
             m_isOpening = isOpening;
             m_baseline = evaluation;
             emit baselineChanged(m_baseline);

@@ -8,6 +8,29 @@
 
 namespace trainyard {
 
+UnsavedWork unsavedWorkOf(const PlanWork &work)
+{
+    UnsavedWork kept;
+    kept.start = work.plan;
+    kept.path = work.path;
+    kept.known = work.known;
+    kept.isClean = !work.isModified();
+    const int count = work.edits ? work.edits->count() : 0;
+    kept.edits.reserve(std::size_t(count));
+    for (int i = 0; i < count; ++i) {
+        const auto *step = static_cast<const PlanCommand *>(work.edits->command(i));
+        if (i == 0) {
+            kept.start = step->before();
+            kept.saved = kept.start == work.saved ? 0 : -1;
+        }
+        kept.edits.push_back({ step->text(), step->after() });
+        if (step->after() == work.saved)
+            kept.saved = i + 1;
+    }
+    kept.done = work.edits ? work.edits->index() : 0;
+    return kept;
+}
+
 PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *parent)
     : QObject(parent)
     , m_plan(std::move(plan))
@@ -27,6 +50,14 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
     connect(&m_store, &PlanStore::planArrived, this,
         [this](const QString &path) { emit replacing(path == m_readingAsNew || path != m_path); });
     connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) {
+        if (std::exchange(m_readingAgain, {}) == path) {
+            m_saved = read;
+            m_doesFileDiffer = false;
+            apply(read, tr("Read again from its file"));
+            updateModified();
+            keepWork();
+            return;
+        }
         if (std::exchange(m_readingAsNew, {}) == path) {
             m_store.watch({});
             m_stack->clear();
@@ -210,10 +241,11 @@ void PlanDocument::holdElsewhere(const PlanPtr &plan)
     keepWork();
 }
 
-PlanWork PlanDocument::exchange(PlanWork next)
+PlanWork PlanDocument::exchange(PlanWork next, bool isReplacement)
 {
     PlanWork old = work();
     m_readingAsNew.clear();
+    m_readingAgain.clear();
     m_isExchanging = true;
     m_variant = next.variant;
     m_saved = next.saved;
@@ -233,6 +265,8 @@ PlanWork PlanDocument::exchange(PlanWork next)
     if (hasNewPath)
         emit pathChanged(m_path);
     emit exchanged(m_plan);
+    if (isReplacement)
+        emit replaced(m_plan);
     return old;
 }
 
@@ -253,11 +287,12 @@ void PlanDocument::updateModified()
 void PlanDocument::keepWork()
 {
     if (!m_isRestoring)
-        m_recovery.keep(unsavedWork(), m_variant);
+        m_recovery.keep(unsavedWorkOf(work()), m_variant);
 }
 
 void PlanDocument::startNew(PlanPtr plan)
 {
+    finishWriting();
     emit replacing(true);
     m_store.watch({});
     m_stack->clear();
@@ -266,6 +301,7 @@ void PlanDocument::startNew(PlanPtr plan)
 
 void PlanDocument::create(PlanPtr plan)
 {
+    finishWriting();
     emit replacing(true);
     m_store.watch({});
     m_stack->clear();
@@ -279,14 +315,37 @@ PlanPtr PlanDocument::opening() const
     return m_stack->count() > 0 ? static_cast<const PlanCommand *>(m_stack->command(0))->before() : m_plan;
 }
 
+void PlanDocument::amend(PlanWork &work, const PlanPtr &next, const QString &text)
+{
+    const PlanPtr own = m_plan;
+    if (!work.edits)
+        work.edits = std::make_shared<QUndoStack>();
+    m_isRestoring = true; // it is not shown
+    work.edits->push(new PlanCommand(work.plan, next, text, {}, [this](const PlanPtr &plan) { show(plan); }));
+    m_isRestoring = false;
+    m_plan = own;
+    work.plan = next;
+    work.saved = next;
+    m_recovery.keep(unsavedWorkOf(work), work.variant);
+}
+
+void PlanDocument::readAgain()
+{
+    m_readingAsNew.clear();
+    m_readingAgain = m_path;
+    m_store.read(m_path);
+}
+
 void PlanDocument::open(const QString &path)
 {
     m_readingAsNew.clear();
+    m_readingAgain.clear();
     m_store.read(path);
 }
 
 void PlanDocument::openAsNew(const QString &path)
 {
+    m_readingAgain.clear();
     m_readingAsNew = path;
     m_store.read(path);
 }
@@ -308,32 +367,11 @@ void PlanDocument::saveOver()
         m_store.write(m_plan, m_path, PlanStore::Over::OtherContent);
 }
 
-UnsavedWork PlanDocument::unsavedWork() const
-{
-    UnsavedWork work;
-    work.start = m_plan;
-    work.path = m_path;
-    work.known = m_store.known();
-    work.isClean = !m_isModified;
-    work.edits.reserve(std::size_t(m_stack->count()));
-    for (int i = 0; i < m_stack->count(); ++i) {
-        const auto *step = static_cast<const PlanCommand *>(m_stack->command(i));
-        if (i == 0) {
-            work.start = step->before();
-            work.saved = work.start == m_saved ? 0 : -1;
-        }
-        work.edits.push_back({ step->text(), step->after() });
-        if (step->after() == m_saved)
-            work.saved = i + 1;
-    }
-    work.done = m_stack->index();
-    return work;
-}
-
 void PlanDocument::restore(const RecoveredPlan &recovered)
 {
     const UnsavedWork &work = recovered.work;
-    emit replacing(true);
+    finishWriting();
+    emit replacing(work.path.isEmpty() || work.path != m_path || m_isModified);
     m_stack->clear();
     m_isRestoring = true;
     const auto push = [this, &work](std::size_t i) {

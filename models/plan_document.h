@@ -36,7 +36,12 @@ struct PlanWork {
 
     /// The plan is not the one last read or saved.
     [[nodiscard]] bool isEdited() const { return !saved || (saved != plan && *saved != *plan); }
+    /// Something would be lost with it.
+    [[nodiscard]] bool isModified() const { return doesFileDiffer || isEdited(); }
 };
+
+/// As it is kept for recovery.
+[[nodiscard]] UnsavedWork unsavedWorkOf(const PlanWork &work);
 
 class PlanDocument : public QObject {
     Q_OBJECT
@@ -100,8 +105,14 @@ public:
     /// with the edits that led to it, to be undone
     void restore(const RecoveredPlan &recovered);
     /// Shows other work in place of this, which is handed out with its edits: from variant to variant. A preview and a
-    /// trial end.
-    PlanWork exchange(PlanWork next);
+    /// trial end. `isReplacement`: as if it had been opened.
+    PlanWork exchange(PlanWork next, bool isReplacement = false);
+    /// A change from elsewhere to work that rests: a step to undo there, and held where it comes from.
+    void amend(PlanWork &work, const PlanPtr &next, const QString &text);
+    /// What is being written is, before anything takes this plan's place: its answer is this plan's.
+    void finishWriting() { m_store.finishWriting(); }
+    /// Its file again, as a step that can be undone: what is here may be nowhere else.
+    void readAgain();
     /// What exchange() would hand out, its edits shared.
     [[nodiscard]] PlanWork work() const;
     /// While replacing() is told: what is here is handed out with its edits; what comes has none, and is that
@@ -141,7 +152,6 @@ private:
     void updateModified();
     /// Tells recovery how things stand: after each change, once the undo stack has it.
     void keepWork();
-    [[nodiscard]] UnsavedWork unsavedWork() const;
     /// it was changed or removed by another program
     void fileDiffers();
 
@@ -150,6 +160,8 @@ private:
     QString m_previewText, m_trialText, m_path;
     /// path of a file whose plan becomes an untitled one
     QString m_readingAsNew;
+    /// path of a file whose plan becomes an edit
+    QString m_readingAgain;
     bool m_isModified = false, m_doesFileDiffer = false;
     /// the stack is filled with edits that were made before
     bool m_isRestoring = false;

@@ -6,6 +6,7 @@
 #include "core/facts/plan/named_files.h"
 #include "core/facts/plan/plan_io.h"
 
+#include <QCoreApplication>
 #include <QCryptographicHash>
 #include <QFile>
 #include <QFileInfo>
@@ -119,6 +120,7 @@ void PlanStore::write(const PlanPtr &plan, const QString &path, Over over)
     const QByteArray known = path != m_path ? QByteArray()
         : over == Over::OwnContent          ? m_known
                                             : std::exchange(m_foreign, {});
+    ++m_writes;
     m_queue.run(
         this,
         [plan, path, known, written = m_written] {
@@ -132,6 +134,7 @@ void PlanStore::write(const PlanPtr &plan, const QString &path, Over over)
             return writing;
         },
         [this, plan, path](Writing writing) {
+            --m_writes;
             if (!writing.foreign.isEmpty()) {
                 m_foreign = writing.foreign;
                 emit foreignChange(path);
@@ -144,6 +147,14 @@ void PlanStore::write(const PlanPtr &plan, const QString &path, Over over)
             remember(path, writing.content);
             emit planWritten(path, plan);
         });
+}
+
+void PlanStore::finishWriting()
+{
+    if (m_writes == 0)
+        return;
+    m_queue.wait();
+    QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);
 }
 
 void PlanStore::acceptChange()

@@ -34,6 +34,8 @@ public:
     void watch(const QString &path, const QByteArray &known);
     /// Of the watched file's content as last read or written here; empty where none was.
     [[nodiscard]] const QByteArray &known() const { return m_known; }
+    /// Returns when what is being written is, and its answer has been told.
+    void finishWriting();
     [[nodiscard]] BackgroundQueue &queue() { return m_queue; }
 
 signals:
@@ -68,6 +70,8 @@ private:
     /// of what was written here last, unless something else was seen since; of the queue alone
     std::shared_ptr<QByteArray> m_written = std::make_shared<QByteArray>();
     bool m_isMissing = false;
+    /// their answers have not come yet
+    int m_writes = 0;
     BackgroundQueue m_queue;
 };
 

@@ -97,10 +97,9 @@ Prompts::Unsaved answerOf(QMessageBox &box, const QPushButton *save, const QStri
 QString Dialogs::planToOpen(QWidget *parent, const QString &folder)
 {
     return fileToOpen(parent, dialogText("Open a plan"), folder,
-        dialogText(
-            "Plans, reports and sweeps (*.trainyard.json *.json *.html *.htm *.pdf *.csv *.jsonl);;Trainyard plans "
-            "(*.trainyard.json "
-            "*.json);;All files (*)"));
+        dialogText("Plans, sessions, reports and sweeps (*.trainyard.json *.trainyard-session *.json *.html *.htm "
+                   "*.pdf *.csv *.jsonl);;Trainyard plans "
+                   "(*.trainyard.json *.json);;Sessions (*.trainyard-session);;All files (*)"));
 }
 
 QString Dialogs::planToSave(QWidget *parent, const QString &suggestion)

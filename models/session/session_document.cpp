@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/session/session_document.h"
 
+#include "models/session/resting_internal.h"
+
 #include "models/text/foreign_text.h"
 
 #include <QDateTime>
@@ -13,28 +15,9 @@ namespace trainyard {
 
 namespace {
 
-QStringList toTexts(const std::vector<std::string> &texts)
-{
-    QStringList list;
-    for (const std::string &text : texts)
-        list << QString::fromStdString(text);
-    return list;
-}
-
 std::string nowInUtc()
 {
     return QDateTime::currentDateTimeUtc().toString(Qt::ISODate).toStdString();
-}
-
-/// The first variant of a window is what the window has always kept.
-QString keptAs(const std::string &id)
-{
-    return id == "v1" ? QString() : QString::fromStdString(id);
-}
-
-PlanWork resting(const std::string &id, const PlanPtr &plan, const PlanPtr &saved)
-{
-    return { plan, saved, {}, {}, false, nullptr, keptAs(id) };
 }
 
 } // namespace
@@ -51,8 +34,8 @@ SessionDocument::SessionDocument(PlanDocument &document, QObject *parent)
             return;
         Variant *variant = find(m_current);
         variant->plan = plan;
-        if (!isMeeting())
-            variant->name = m_document.displayName().toStdString();
+        if (!isMeeting() && variant->name == m_nameOfPlan)
+            variant->name = m_nameOfPlan = m_document.displayName().toStdString();
         noteChange();
     });
     connect(&document, &PlanDocument::modifiedChanged, this, &SessionDocument::noteChange);
@@ -67,19 +50,33 @@ SessionDocument::SessionDocument(PlanDocument &document, QObject *parent)
         [this](const QString &path, const SessionMerge &merge, const Session &asked) {
             m_path = path;
             m_saved = merge.session;
+            m_isFileGone = false;
             holdsPlansOf(asked);
             taken(merge, asked);
+            if (!m_nextPath.isEmpty()) { // it is saved when what came since is, too
+                saveAs(std::exchange(m_nextPath, {}));
+                return;
+            }
             emit saved(path);
-            if (std::exchange(m_savesAgain, false))
-                save();
+            if (!m_nextOpen.isEmpty())
+                open(std::exchange(m_nextOpen, {}));
         });
     connect(&m_store, &SessionStore::readFailed, this, &SessionDocument::openFailed);
     connect(&m_store, &SessionStore::writeFailed, this, [this](const QString &path, const Errors &errors) {
-        m_savesAgain = false;
+        m_nextPath.clear();
+        m_nextOpen.clear();
         emit saveFailed(path, errors);
     });
-    connect(&m_store, &SessionStore::changedByOthers, this,
-        [this](const Session &theirs) { emit changedByOthers(toTexts(changesOf(m_store.known(), theirs))); });
+    connect(&m_store, &SessionStore::changedByOthers, this, [this](const Session &theirs) {
+        const QStringList what = toTexts(changesOf(m_store.known(), theirs));
+        if (!what.isEmpty()) // another view is nothing to tell
+            emit changedByOthers(what);
+    });
+    connect(&m_store, &SessionStore::removedByOthers, this, [this] {
+        m_isFileGone = true;
+        noteChange();
+        emit removedByOthers(m_path);
+    });
 }
 
 SessionDocument::~SessionDocument() = default;
@@ -88,6 +85,7 @@ void SessionDocument::startAlone()
 {
     m_session = withVariant({}, m_document.plan(), m_document.displayName().toStdString());
     m_current = m_session.variants.front().id;
+    m_nameOfPlan = m_session.variants.front().name;
     m_saved = m_session;
 }
 
@@ -99,7 +97,8 @@ Variant *SessionDocument::find(const std::string &id)
 
 bool SessionDocument::isMeeting() const
 {
-    return m_session.variants.size() > 1 || !m_session.decisions.empty() || !m_path.isEmpty();
+    return m_session.variants.size() > 1 || !m_session.decisions.empty() || !m_path.isEmpty()
+        || !m_session.variants.front().note.empty();
 }
 
 bool SessionDocument::isModified() const
@@ -107,11 +106,11 @@ bool SessionDocument::isModified() const
     if (!m_path.isEmpty()) {
         Session saved = m_saved; // another zoom is nothing that would be lost
         saved.view = m_session.view;
-        return m_session != saved;
+        return m_isFileGone || m_session != saved;
     }
     if (m_document.isModified() || !m_session.decisions.empty())
         return true;
-    return std::ranges::any_of(m_works, [](const auto &one) { return one.second.isEdited(); })
+    return std::ranges::any_of(m_works, [](const auto &one) { return one.second.isModified(); })
         || std::ranges::any_of(m_session.variants, [](const Variant &one) { return !one.note.empty(); });
 }
 
@@ -134,6 +133,7 @@ QString SessionDocument::displayName() const
 
 std::string SessionDocument::branch(const QString &name)
 {
+    settle();
     const PlanPtr plan = m_document.basePlan();
     const std::string wanted = name.isEmpty() ? currentVariant().name : name.toStdString();
     if (m_session.variants.size() == 1 && m_session.baseline.empty())
@@ -159,8 +159,18 @@ std::string SessionDocument::add(const PlanPtr &plan, const QString &name)
     return id;
 }
 
+void SessionDocument::settle()
+{
+    if (m_commit)
+        m_commit();
+    m_document.finishWriting();
+}
+
 void SessionDocument::show(const std::string &id)
 {
+    if (id == m_current || !m_works.contains(id))
+        return;
+    settle();
     const auto next = m_works.find(id);
     if (id == m_current || next == m_works.end())
         return;
@@ -227,6 +237,7 @@ void SessionDocument::remove(const std::string &id)
 {
     if (!find(id) || m_session.variants.size() < 2)
         return;
+    settle();
     if (id == m_current) {
         const bool isFirst = m_session.variants.front().id == id;
         showNext(isFirst ? 1 : -1);
@@ -245,6 +256,11 @@ void SessionDocument::restoreRemoved()
     if (!m_removed)
         return;
     Removed back = *std::exchange(m_removed, std::nullopt);
+    if (find(back.variant.id)) { // given again meanwhile
+        back.variant.id = withVariant(m_session, back.variant.plan, back.variant.name).variants.back().id;
+        back.work.variant = keptAs(back.variant.id);
+    }
+    m_document.recovery().keep(unsavedWorkOf(back.work), back.work.variant);
     const auto place = std::ptrdiff_t(std::min(back.place, m_session.variants.size()));
     if (back.wasBaseline && m_session.baseline.empty())
         m_session.baseline = back.variant.id;
@@ -283,7 +299,8 @@ void SessionDocument::makeRoom(bool isNew)
     const bool isUntouched = !isMeeting() && !m_document.isModified() && m_document.path().isEmpty();
     if (!isNew || isUntouched)
         return;
-    m_session = withVariant(std::move(m_session), m_document.plan(), "…", m_current);
+    m_nameOfPlan = "…"; // until replaced() tells
+    m_session = withVariant(std::move(m_session), m_document.plan(), m_nameOfPlan, m_current);
     const auto at = std::ranges::find(m_session.variants, m_current, &Variant::id) + 1;
     const std::string left = std::exchange(m_current, at->id);
     m_works.emplace(left, m_document.leaveWork(keptAs(m_current)));
@@ -292,119 +309,18 @@ void SessionDocument::makeRoom(bool isNew)
 void SessionDocument::replaced(const PlanPtr &plan)
 {
     Variant *variant = find(m_current);
+    if (m_isSwitching)
+        return; // a session's, which has its names
     variant->plan = plan;
-    variant->name.clear(); // its own name does not stand in its way
-    Session named = withVariant(m_session, plan, m_document.displayName().toStdString());
-    variant->name = named.variants.back().name;
+    if (variant->name == m_nameOfPlan) {
+        variant->name.clear(); // its own name does not stand in its way
+        const Session named = withVariant(m_session, plan, m_document.displayName().toStdString());
+        variant->name = m_nameOfPlan = named.variants.back().name;
+    }
     if (!isMeeting())
         m_saved = m_session;
     emit currentChanged(m_current);
     noteChange();
-}
-
-Session SessionDocument::toSave() const
-{
-    Session session = m_session;
-    if (m_view)
-        session.view = m_view();
-    return session;
-}
-
-void SessionDocument::open(const QString &path)
-{
-    m_store.read(path);
-}
-
-void SessionDocument::saveAs(const QString &path)
-{
-    if (path.isEmpty())
-        return;
-    if (m_store.isWriting()) {
-        m_savesAgain = true;
-        return;
-    }
-    m_store.write(toSave(), path);
-}
-
-void SessionDocument::takeOthers()
-{
-    if (!m_path.isEmpty())
-        save();
-}
-
-/// All that was here goes: who calls it has asked about it.
-void SessionDocument::take(const Session &session)
-{
-    m_works.clear();
-    m_removed.reset();
-    m_session = session;
-    if (m_session.variants.empty())
-        m_session = withVariant(std::move(m_session), m_document.plan(), m_document.displayName().toStdString());
-    m_saved = m_session;
-    const Variant *first = m_session.variant(m_session.baseline);
-    m_current = first ? first->id : m_session.variants.front().id;
-    m_isSwitching = true;
-    for (const Variant &one : m_session.variants)
-        if (one.id != m_current)
-            m_works.emplace(one.id, resting(one.id, one.plan, one.plan));
-    m_document.exchange(resting(m_current, currentVariant().plan, currentVariant().plan));
-    m_isSwitching = false;
-    emit currentChanged(m_current);
-    noteChange();
-}
-
-/// The session's file holds them: they are where they can be read again, whatever the plan files have.
-void SessionDocument::holdsPlansOf(const Session &asked)
-{
-    for (const Variant &one : asked.variants)
-        if (one.id == m_current)
-            m_document.holdElsewhere(one.plan);
-        else if (const auto work = m_works.find(one.id); work != m_works.end())
-            work->second.saved = one.plan;
-    for (const auto &[id, work] : m_works)
-        if (!work.isEdited())
-            m_document.recovery().forget(keptAs(id));
-}
-
-/// What others did comes into what is here, which may have changed since it was written.
-void SessionDocument::taken(const SessionMerge &merge, const Session &asked)
-{
-    if (!merge.theirs.empty()) {
-        adopt(mergeSessions(asked, m_session, merge.session).session);
-        emit othersTaken(toTexts(merge.theirs), toTexts(merge.keptTwice));
-    }
-    noteChange();
-}
-
-void SessionDocument::adopt(const Session &next)
-{
-    const std::vector<Variant> before = m_session.variants;
-    std::erase_if(m_session.variants, [&](const Variant &own) { return !next.variant(own.id); });
-    if (!find(m_current)) { // it went: what stands first is shown
-        m_session = next;
-        const std::string gone = std::exchange(m_current, next.variants.front().id);
-        const auto work = m_works.find(m_current);
-        m_isSwitching = true;
-        PlanWork shown = work != m_works.end() ? std::move(work->second)
-                                               : resting(m_current, currentVariant().plan, currentVariant().plan);
-        m_works.erase(m_current);
-        const auto old = std::ranges::find(before, gone, &Variant::id);
-        m_removed = Removed { *old, m_document.exchange(std::move(shown)), std::size_t(old - before.begin()), false };
-        m_isSwitching = false;
-        emit currentChanged(m_current);
-    }
-    for (const Variant &one : next.variants) {
-        if (one.id == m_current) {
-            m_document.apply(one.plan, tr("As another program has it"));
-            continue;
-        }
-        const auto work = m_works.find(one.id);
-        if (work == m_works.end() || (work->second.plan != one.plan && *work->second.plan != *one.plan))
-            m_works.insert_or_assign(one.id, resting(one.id, one.plan, one.plan));
-    }
-    std::erase_if(m_works, [&](const auto &one) { return !next.variant(one.first); });
-    m_session = next;
-    find(m_current)->plan = m_document.plan();
 }
 
 void SessionDocument::noteChange()

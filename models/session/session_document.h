@@ -12,6 +12,7 @@
 #include "models/plan_document.h"
 #include "models/session/session_store.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -62,6 +63,8 @@ public:
     void setBaseline(const std::string &id);
     void decide(const QString &text, const std::string &id = {});
     void removeDecision(std::size_t index);
+    /// Called before another variant is shown or made: what is typed becomes part of the one that is.
+    void setCommitter(std::function<void()> commit) { m_commit = std::move(commit); }
     /// What the window shows, as JSON, saved with the session: asked for when it is saved.
     void setViewSource(std::function<std::string()> view) { m_view = std::move(view); }
 
@@ -86,6 +89,8 @@ signals:
     void saveFailed(const QString &path, const trainyard::Errors &errors);
     /// Another program has written the session's file; sentences of what it did.
     void changedByOthers(const QStringList &what);
+    /// The session's file is gone.
+    void removedByOthers(const QString &path);
     /// What others did came in with a save or takeOthers(); `keptTwice`: variants that both had changed.
     void othersTaken(const QStringList &what, const QStringList &keptTwice);
 
@@ -106,6 +111,8 @@ private:
     void taken(const SessionMerge &merge, const Session &asked);
     void adopt(const Session &next);
     void noteChange();
+    /// What the document has under way belongs to the variant that is shown still.
+    void settle();
     [[nodiscard]] Session toSave() const;
 
     PlanDocument &m_document;
@@ -117,8 +124,13 @@ private:
     /// as in its file or, without one, as it was when there was last nothing to lose
     Session m_saved;
     QString m_path;
-    bool m_isModified = false, m_isSwitching = false, m_savesAgain = false;
+    /// the name that the current variant got from its plan
+    std::string m_nameOfPlan;
+    bool m_isModified = false, m_isSwitching = false, m_isFileGone = false;
+    /// to be written, and to be opened, when what is being written is; empty: nothing
+    QString m_nextPath, m_nextOpen;
     std::function<std::string()> m_view;
+    std::function<void()> m_commit;
     SessionStore m_store;
 };
 

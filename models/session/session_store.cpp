@@ -7,6 +7,8 @@
 #include <QLockFile>
 
 #include <chrono>
+#include <optional>
+#include <utility>
 
 namespace trainyard {
 
@@ -16,7 +18,8 @@ constexpr int kSettleMs = 150;
 /// another window writes for milliseconds; one that hangs must not hang this one for good
 constexpr std::chrono::seconds kLongestLock { 5 };
 
-ExpectedAll<SessionMerge> written(const Session &base, const Session &session, const QString &path)
+/// `base`: null where the file was chosen in a dialog, which asks before it is written over.
+ExpectedAll<SessionMerge> written(const std::optional<Session> &base, const Session &session, const QString &path)
 {
     // Beside the file, so that other machines that share the folder see it too.
     QLockFile lock(path + QStringLiteral(".lock"));
@@ -30,8 +33,8 @@ ExpectedAll<SessionMerge> written(const Session &base, const Session &session, c
         const auto there = readSession(path.toStdString());
         if (!there)
             return std::unexpected(there.error()); // not a session, or broken: it is not written over
-        if (*there != base)
-            merge = mergeSessions(base, session, *there);
+        if (base && *there != *base)
+            merge = mergeSessions(*base, session, *there);
     }
     if (const auto answer = writeSession(merge.session, path.toStdString()); !answer)
         return std::unexpected(Errors { answer.error() });
@@ -68,9 +71,8 @@ void SessionStore::read(const QString &path)
 
 void SessionStore::write(const Session &session, const QString &path)
 {
-    // A file that is written over by name was chosen in a dialog that asked: what it holds comes along all the same.
     m_isWriting = true;
-    const Session base = path == m_path ? m_known : Session {};
+    const std::optional<Session> base = path == m_path ? std::optional(m_known) : std::nullopt;
     m_queue.run(
         this, [base, session, path] { return written(base, session, path); },
         [this, path, session](const ExpectedAll<SessionMerge> &merge) {
@@ -92,6 +94,7 @@ void SessionStore::leave()
 void SessionStore::watch(const QString &path, const Session &known)
 {
     m_path = path;
+    m_isMissing = false;
     m_known = known;
     m_told = known;
     if (const QStringList watched = m_watcher.files() + m_watcher.directories(); !watched.isEmpty())
@@ -107,8 +110,14 @@ void SessionStore::look()
     m_queue.run(
         this, [path = m_path] { return readSession(path.toStdString()); },
         [this, path = m_path](const ExpectedAll<Session> &there) {
-            if (path != m_path || !there) // gone or half written by hand: the next save tells
+            if (path != m_path)
                 return;
+            if (!there) { // half written by hand: the next save tells
+                if (!QFileInfo::exists(path) && !std::exchange(m_isMissing, true))
+                    emit removedByOthers();
+                return;
+            }
+            m_isMissing = false;
             if (!m_watcher.files().contains(path))
                 m_watcher.addPath(path);
             if (*there == m_known || *there == m_told)

@@ -39,6 +39,8 @@ signals:
     void writeFailed(const QString &path, const trainyard::Errors &errors);
     /// Somebody else wrote the file: as it is there now, once for each content.
     void changedByOthers(const trainyard::Session &theirs);
+    /// There is no file any more.
+    void removedByOthers();
 
 private:
     void watch(const QString &path, const Session &known);
@@ -50,7 +52,7 @@ private:
     QString m_path;
     /// m_told: what changedByOthers() told of last
     Session m_known, m_told;
-    bool m_isWriting = false;
+    bool m_isWriting = false, m_isMissing = false;
     /// last: its jobs use nothing of this, but answers come to it
     BackgroundQueue m_queue;
 };

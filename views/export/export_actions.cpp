@@ -52,7 +52,8 @@ ExportActions::ExportActions(PlanDocument &document, EvaluationBridge &bridge, F
     , m_target(target)
 {
     connect(&bridge, &EvaluationBridge::evaluationFinished, this, &ExportActions::writeWaiting);
-    connect(&document, &PlanDocument::replaced, this, &ExportActions::forgetWaiting);
+    for (const auto signal : { &PlanDocument::replaced, &PlanDocument::exchanged })
+        connect(&document, signal, this, &ExportActions::forgetWaiting);
     connect(&bridge, &EvaluationBridge::evaluationFailed, this, [this](const PlanPtr &plan, const Errors &errors) {
         if (plan != m_document.plan() || std::exchange(m_waiting, {}).empty())
             return;

@@ -16,6 +16,7 @@
 #include <QPainter>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QTextDocument>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -143,7 +144,7 @@ QStringList VariantCard::lines() const
 
 void VariantCard::commitNote()
 {
-    if (note->toPlainText() != m_note)
+    if (note->document()->isModified() && note->toPlainText() != m_note)
         emit noted(note->toPlainText());
 }
 

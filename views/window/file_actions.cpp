@@ -44,6 +44,8 @@ void FileActions::connectDocument()
         m_messages.dismiss(QStringLiteral("start"));
         m_recent.add(m_document.path());
     });
+    connect(&m_document, &PlanDocument::exchanged, this,
+        [this] { m_messages.dismiss(QStringLiteral("disk")); }); // it was of the other variant's file
     connect(&m_document, &PlanDocument::saved, this, [this](const QString &path) {
         m_recent.add(path);
         m_messages.dismiss(QStringLiteral("save"));
@@ -76,8 +78,8 @@ void FileActions::connectDocument()
             tr("“%1” is no longer on disk.").arg(fileText(path)), {}, { { tr("Save again"), [this] { save(); } } } });
     });
     connect(&m_document.recovery(), &Recovery::found, this, [this](const RecoveredPlan &recovered) {
-        m_messages.show({ QStringLiteral("recovery ") + recovered.file + u' ' + recovered.variant, Message::Tone::Info, describe(recovered),
-            unsavedEdits(recovered.work).join(u'\n'),
+        m_messages.show({ QStringLiteral("recovery ") + recovered.file + u' ' + recovered.variant, Message::Tone::Info,
+            describe(recovered), unsavedEdits(recovered.work).join(u'\n'),
             { { tr("Restore"), [this, recovered] { m_document.restore(recovered); } },
                 { tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); } } } });
     });
@@ -287,7 +289,9 @@ void FileActions::reload()
     commitTyped();
     if (m_document.path().isEmpty())
         return;
-    if (m_document.isEdited())
+    if (m_session.isMeeting())
+        m_document.readAgain(); // the session may have what the file has not
+    else if (m_document.isEdited())
         open(m_document.path());
     else // only the file differs: nothing of this window's is lost
         m_document.open(m_document.path());
@@ -319,8 +323,7 @@ void FileActions::afterUnsavedHandled(std::function<void()> then)
         save();
         break;
     case Prompts::Unsaved::Discard:
-        m_document.forgetUnsavedWork();
-        then();
+        then(); // and only what takes its place forgets it
         break;
     case Prompts::Unsaved::Cancel:
         break;

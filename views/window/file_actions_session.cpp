@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files of sessions.
 #include "core/facts/session/session_io.h"
+#include "models/sample_plans.h"
 #include "models/session/session_document.h"
 #include "models/text/foreign_text.h"
 #include "views/parts/prompts.h"
@@ -39,8 +40,15 @@ void FileActions::connectSession()
     });
     connect(&m_session, &SessionDocument::openFailed, this, [this](const QString &path, const Errors &errors) {
         m_recent.remove(path);
-        m_isStarting = false;
-        showErrors(QStringLiteral("open"), tr("“%1” could not be opened.").arg(fileText(path)), errors);
+        const bool isStart = std::exchange(m_isStarting, false);
+        showErrors(isStart ? QStringLiteral("start") : QStringLiteral("open"),
+            tr("“%1” could not be opened.").arg(fileText(path)), errors);
+        if (isStart)
+            m_document.openAsNew(trainyard::samplePath(kFirstSample));
+    });
+    connect(&m_session, &SessionDocument::removedByOthers, this, [this](const QString &path) {
+        m_messages.show({ QStringLiteral("disk"), Message::Tone::Warning,
+            tr("“%1” is no longer on disk.").arg(fileText(path)), {}, { { tr("Save again"), [this] { save(); } } } });
     });
     connect(&m_session, &SessionDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
         m_afterSave = nullptr;

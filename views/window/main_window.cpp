@@ -141,6 +141,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_target->setFolder([this] { return m_files->folder(); });
     m_files->setFormCommitter([this] { m_workbench->map->commitEditor(); });
     m_exports->setCommitter([this] { m_files->commitTyped(); });
+    m_session.setCommitter([this] { m_files->commitTyped(); });
     connectModels();
     connectRun();
     connectLive();
@@ -153,7 +154,10 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
         applyStyleSheet();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow()
+{
+    hide(); // what leaves the screen commits what is typed in it, to models that are still there
+}
 
 void MainWindow::connectModels()
 {
@@ -347,6 +351,8 @@ void MainWindow::closeEvent(QCloseEvent *event)
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
     settings.setValue(QStringLiteral("window/layout"), m_workbench->layoutState());
     settings.setValue(QStringLiteral("window/rows"), m_workbench->timeline->rowsState());
+    m_models.document.forgetUnsavedWork(); // saved, or given up knowingly
+    m_models.effects.setPlan(nullptr); // nobody waits for them any more
     QMainWindow::closeEvent(event);
 }
 

@@ -22,12 +22,14 @@ PlannerActions::PlannerActions(const WindowModels &models, Workbench &workbench,
 {
     m_page = new PlannerPage(m_search);
     connect(&m_document, &PlanDocument::planChanged, &m_search, &PlanSearch::setPlan);
-    connect(&m_document, &PlanDocument::replaced, this, [this](const PlanPtr &plan) {
-        m_search.clear(); // of a plan that is not there any more
+    const auto startAnew = [this](const PlanPtr &plan) {
+        m_search.clear(); // of a plan that is not shown any more
         m_search.setPlan(plan);
         m_search.setSettings(withoutLimits(m_search.settings())); // a budget is of one plan
         m_page->setPlanName(m_document.displayName());
-    });
+    };
+    for (const auto signal : { &PlanDocument::replaced, &PlanDocument::exchanged })
+        connect(&m_document, signal, this, startAnew);
     connect(m_page, &PlannerPage::editCommitted, this,
         [this](const PlanPtr &next, const QString &text) { m_document.apply(next, text); });
     connect(m_page, &PlannerPage::closed, this, &PlannerActions::workbenchRequested);

@@ -71,10 +71,8 @@ void RunLessons::makePlan()
     if (!m_planOfRun.found().plan)
         return;
     m_messages.dismiss(kOffer);
-    m_files.afterUnsavedHandled([this, plan = m_planOfRun.found().plan] {
-        m_document.create(plan);
-        emit pageRequested(); // it is seen beside its run
-    });
+    m_files.startWith(m_planOfRun.found().plan); // what is shown stays as a variant
+    emit pageRequested(); // it is seen beside its run
 }
 
 /// Said once a run: whoever closes the message knows it.

@@ -38,6 +38,8 @@ void SessionActions::wire()
     EvaluationBridge &bridge = m_models.bridge;
     connect(&bridge, &EvaluationBridge::evaluationFinished, &m_figures, &VariantFigures::note);
     connect(&bridge, &EvaluationBridge::evaluationFailed, &m_figures, &VariantFigures::noteFailure);
+    for (const auto signal : { &PlanDocument::replaced, &PlanDocument::exchanged })
+        connect(&m_models.document, signal, this, [this] { pinBaseline(true); }); // after the workbench
     connect(&m_session, &SessionDocument::currentChanged, this, [this] { pinBaseline(true); });
     connect(&m_session, &SessionDocument::changed, this, [this] {
         m_figures.setWatched(m_session.isMeeting());
@@ -46,8 +48,10 @@ void SessionActions::wire()
     });
     // The bridge has pinned what is shown: in a meeting its variant is the baseline of the others.
     connect(m_workbench.strip, &NumberStrip::baselinePinRequested, this, [this] {
-        if (m_session.isMeeting())
-            m_session.setBaseline(std::string(m_session.current()));
+        if (!m_session.isMeeting())
+            return;
+        m_session.setBaseline(std::string(m_session.current()));
+        m_models.bridge.pinBaseline(); // as it is now
     });
     connect(m_workbench.strip, &NumberStrip::baselineUnpinRequested, this, [this] { m_session.setBaseline({}); });
     connect(m_strip, &VariantStrip::branchRequested, this, &SessionActions::branch);
@@ -119,6 +123,8 @@ void SessionActions::remove()
 void SessionActions::pinBaseline(bool isOther)
 {
     const Variant *baseline = m_session.value().variant(m_session.value().baseline);
+    isOther |= m_session.value().baseline != m_pinned;
+    m_pinned = m_session.value().baseline;
     if (baseline && baseline->id != m_session.current())
         m_models.bridge.pinPlan(baseline->plan);
     else if (isOther)

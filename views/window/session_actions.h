@@ -49,6 +49,8 @@ private:
     [[nodiscard]] std::string view() const;
     void restoreView(const std::string &view);
 
+    /// of the bridge, as far as it is the session's
+    std::string m_pinned;
     const WindowModels &m_models;
     SessionDocument &m_session;
     Workbench &m_workbench;

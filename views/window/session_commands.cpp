@@ -24,9 +24,9 @@ void addBaselineCommands(CommandRegistry &registry, MainWindow &window)
         .icon = "pin",
         .run =
             [&bridge, &session] {
-                bridge.pinBaseline();
                 if (session.isMeeting())
                     session.setBaseline(std::string(session.current()));
+                bridge.pinBaseline(); // as it is now
             },
         .isEnabled = [&bridge] { return bridge.settled() != nullptr; } });
     registry.add({ .id = "plan.clearBaseline",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/facts/session/session.h"
 
+#include "core/facts/plan/named_files.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -19,13 +21,17 @@ int numberOf(std::string_view id)
 }
 
 /// Above those that decisions speak of as well: their variants may be gone.
-std::string newId(const Session &session)
+std::string newId(const Session &session, const Session *beside)
 {
     int highest = 0;
-    for (const Variant &variant : session.variants)
-        highest = std::max(highest, numberOf(variant.id));
-    for (const Decision &decision : session.decisions)
-        highest = std::max(highest, numberOf(decision.variant));
+    for (const Session *one : { &session, beside }) {
+        if (!one)
+            continue;
+        for (const Variant &variant : one->variants)
+            highest = std::max(highest, numberOf(variant.id));
+        for (const Decision &decision : one->decisions)
+            highest = std::max(highest, numberOf(decision.variant));
+    }
     return "v" + std::to_string(highest + 1);
 }
 
@@ -45,7 +51,16 @@ std::string toldApart(const Session &session, const std::string &name)
 bool Variant::operator==(const Variant &other) const
 {
     return id == other.id && name == other.name && color == other.color && note == other.note && kept == other.kept
-        && (plan == other.plan || (plan && other.plan && *plan == *other.plan));
+        && areSamePlan(plan, other.plan);
+}
+
+bool areSamePlan(const PlanPtr &a, const PlanPtr &b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b)
+        return false;
+    return *a == *b || (a->baseDir != b->baseDir && rebased(*a, b->baseDir) == *b);
 }
 
 const Variant *Session::variant(std::string_view id) const
@@ -54,10 +69,11 @@ const Variant *Session::variant(std::string_view id) const
     return found == variants.end() ? nullptr : &*found;
 }
 
-Session withVariant(Session session, PlanPtr plan, const std::string &name, std::string_view after)
+Session withVariant(
+    Session session, PlanPtr plan, const std::string &name, std::string_view after, const Session *beside)
 {
     Variant variant;
-    variant.id = newId(session);
+    variant.id = newId(session, beside);
     variant.name = toldApart(session, name);
     variant.plan = std::move(plan);
     const auto found = std::ranges::find(session.variants, after, &Variant::id);

@@ -26,6 +26,9 @@ struct Variant {
     bool operator==(const Variant &other) const;
 };
 
+/// Whether two plans say the same, wherever their files lie: relative paths are compared by where they lead.
+[[nodiscard]] bool areSamePlan(const PlanPtr &a, const PlanPtr &b);
+
 struct Decision {
     /// ISO 8601 in UTC: "2026-11-30T09:41:00Z"
     std::string at;
@@ -55,7 +58,9 @@ struct Session {
 
 /// The session with a variant more, behind the one with the id `after` (last where there is none). Its id is new, and
 /// its name is told from the others: "Two regions 2".
-[[nodiscard]] Session withVariant(Session session, PlanPtr plan, const std::string &name, std::string_view after = {});
+/// `beside`: another session whose ids are not given either.
+[[nodiscard]] Session withVariant(Session session, PlanPtr plan, const std::string &name, std::string_view after = {},
+    const Session *beside = nullptr);
 
 /// The session without the variant. A baseline that goes leaves none; decisions stay, and keep its id, which no other
 /// gets.

@@ -15,13 +15,13 @@ std::string quoted(const Variant &variant)
 
 bool hasSamePlan(const Variant &a, const Variant &b)
 {
-    return a.plan == b.plan || (a.plan && b.plan && *a.plan == *b.plan);
+    return areSamePlan(a.plan, b.plan);
 }
 
 /// theirs, as a variant of its own behind mine; its id
-std::string keepBoth(Session &into, const Variant &theirs)
+std::string keepBoth(Session &into, const Variant &theirs, const Session &all)
 {
-    into = withVariant(std::move(into), theirs.plan, theirs.name + " (theirs)", theirs.id);
+    into = withVariant(std::move(into), theirs.plan, theirs.name + " (theirs)", theirs.id, &all);
     const auto added = std::ranges::find(into.variants, theirs.id, &Variant::id) + 1;
     added->color = theirs.color;
     added->note = theirs.note;
@@ -49,6 +49,29 @@ Variant merged(const Variant &base, const Variant &mine, const Variant &theirs, 
     return result;
 }
 
+/// The board as they have ordered it, where here it is as it was: what they do not know stays behind what it stood
+/// behind.
+void orderAs(const Session &base, Session &mine, const Session &theirs)
+{
+    const auto common = [&](const Session &of) {
+        std::vector<std::string> ids;
+        for (const Variant &one : of.variants)
+            if (base.variant(one.id) && mine.variant(one.id) && theirs.variant(one.id))
+                ids.push_back(one.id);
+        return ids;
+    };
+    const std::vector<std::string> wanted = common(theirs);
+    if (common(mine) != common(base) || common(mine) == wanted)
+        return;
+    std::vector<Variant> ordered;
+    std::size_t next = 0;
+    for (const Variant &one : mine.variants) {
+        const bool isCommon = std::ranges::find(wanted, one.id) != wanted.end();
+        ordered.push_back(isCommon ? *mine.variant(wanted[next++]) : one);
+    }
+    mine.variants = std::move(ordered);
+}
+
 void mergeDecisions(
     const Session &base, Session &mine, const Session &theirs, const std::map<std::string, std::string> &renamed)
 {
@@ -58,6 +81,8 @@ void mergeDecisions(
             before.erase(known); // each of equal ones counts once
             continue;
         }
+        if (std::ranges::find(mine.decisions, decision) != mine.decisions.end())
+            continue; // it came in before
         if (const auto other = renamed.find(decision.variant); other != renamed.end())
             decision.variant = other->second;
         mine.decisions.push_back(std::move(decision));
@@ -92,6 +117,15 @@ std::vector<std::string> changesOf(const Session &base, const Session &theirs)
     for (const Variant &before : base.variants)
         if (!theirs.variant(before.id))
             told.push_back("removed " + quoted(before));
+    const auto orderOf = [](const Session &of, const Session &other) {
+        std::vector<std::string> ids;
+        for (const Variant &one : of.variants)
+            if (other.variant(one.id))
+                ids.push_back(one.id);
+        return ids;
+    };
+    if (orderOf(base, theirs) != orderOf(theirs, base))
+        told.push_back("reordered the board");
     if (base.baseline != theirs.baseline) {
         const Variant *baseline = theirs.variant(theirs.baseline);
         told.push_back(
@@ -136,16 +170,21 @@ SessionMerge mergeSessions(const Session &base, Session mine, const Session &the
         else
             isConflict = *own != their; // both added one under this id
         if (isConflict) {
-            renamed[their.id] = keepBoth(mine, their);
+            renamed[their.id] = keepBoth(mine, their, theirs);
             result.keptTwice.push_back(mine.variant(renamed[their.id])->name);
         }
     }
-    std::erase_if(mine.variants, [&](const Variant &own) {
+    const auto isGone = [&](const Variant &own) {
         const Variant *before = base.variant(own.id);
         return before && !theirs.variant(own.id) && own == *before; // removed there, as it was here
-    });
-    if (mine.baseline == base.baseline)
-        mine.baseline = theirs.baseline;
+    };
+    if (!std::ranges::all_of(mine.variants, isGone)) // each removed what the other kept: a session has a variant
+        std::erase_if(mine.variants, isGone);
+    if (mine.baseline == base.baseline) {
+        const auto other = renamed.find(theirs.baseline);
+        mine.baseline = other == renamed.end() ? theirs.baseline : other->second;
+    }
+    orderAs(base, mine, theirs);
     if (mine.view == base.view)
         mine.view = theirs.view;
     if (mine.kept == base.kept)
