@@ -156,6 +156,13 @@ int runWindow(QApplication &application, const Options &options)
     if (options.showsLive)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showLive(); }, Qt::SingleShotConnection);
+    if (options.showsBoard)
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showBoard(); }, Qt::SingleShotConnection);
+    if (options.showsComparison) // once the session has all its variants
+        QObject::connect(
+            &window.session(), &SessionDocument::opened, &window,
+            [&window] { window.commands().trigger(QStringLiteral("view.comparison")); }, Qt::SingleShotConnection);
     if (options.showsPlanner)
         QObject::connect(
             &document, &PlanDocument::replaced, &window,

@@ -41,6 +41,8 @@ constexpr struct {
     { "live", &Options::showsLive },
     { "connect", &Options::showsConnect },
     { "planner", &Options::showsPlanner },
+    { "board", &Options::showsBoard },
+    { "compare", &Options::showsComparison },
     { "validation", &Options::showsValidation },
     { "new", &Options::showsNewPlan },
 };
@@ -111,7 +113,9 @@ struct KnownOptions {
             "or would get from other systems), experts (exchanges with experts compared), jobs (schedulers of jobs "
             "compared), layer (an expert layer, opened), run (a recorded run beside the plan), live (a run that goes "
             "on: --live), connect (the sheet that connects to one), planner (which searches for a better plan; in a "
-            "screenshot it has, with --frames it does), validation, or new (the sheet for a new plan)."),
+            "screenshot it has, with --frames it does), board (the variants of a session and its decisions), compare "
+            "(two "
+            "of its variants beside each other), validation, or new (the sheet for a new plan)."),
         QStringLiteral("NAME"), QStringLiteral("plan") };
     QCommandLineOption report { QStringLiteral("report"),
         optionText("Write the plan's report as PDF to --out and exit.") };

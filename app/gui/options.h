@@ -24,6 +24,10 @@ struct Options {
     bool showsValidation = false;
     /// the comparison of exchanges with experts instead of the workbench
     bool showsExperts = false;
+    /// the board of a session
+    bool showsBoard = false;
+    /// two of its variants beside each other
+    bool showsComparison = false;
     /// the comparison of schedulers of jobs instead of the workbench
     bool showsJobs = false;
     /// the workbench with the ranking of datacenters in front

@@ -196,7 +196,6 @@ void MainWindow::connectSession()
     connect(m_sessionActions, &SessionActions::workbenchRequested, this, &MainWindow::showWorkbench);
     connect(m_sessionActions, &SessionActions::saveRequested, m_files, &FileActions::saveSession);
     connect(m_sessionActions, &SessionActions::exportRequested, m_exports, &ExportActions::exportPlan);
-    connect(&m_session, &SessionDocument::opened, this, &MainWindow::showWorkbench);
 }
 
 void MainWindow::showWorkbench()
