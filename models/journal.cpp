@@ -53,6 +53,8 @@ QByteArray marked(JournalLine line, const UnsavedWork &work, const QDateTime &wh
     head[QStringLiteral("saved")] = saved >= first ? saved - first : -1;
     head[QStringLiteral("clean")] = isAll && work.isClean;
     head[QStringLiteral("path")] = work.path;
+    if (!work.about.isEmpty())
+        head[QStringLiteral("about")] = work.about;
     head[QStringLiteral("known")] = QString::fromLatin1(work.known.toHex());
     head[QStringLiteral("when")] = when.toString(Qt::ISODateWithMs);
     return toBytes(line);
@@ -82,7 +84,7 @@ int sharedEdits(const UnsavedWork &a, const UnsavedWork &b)
 bool areMarksSame(const UnsavedWork &a, const UnsavedWork &b)
 {
     return a.edits.size() == b.edits.size() && a.done == b.done && a.saved == b.saved && a.path == b.path
-        && a.known == b.known && a.isClean == b.isClean;
+        && a.about == b.about && a.known == b.known && a.isClean == b.isClean;
 }
 
 bool syncFolder(const QString &file)

@@ -87,6 +87,7 @@ std::optional<RecoveredPlan> recovered(const QString &variant, const Written &wr
     if (work.saved < 0 || work.saved > edits)
         work.saved = -1;
     work.path = head[QStringLiteral("path")].toString();
+    work.about = head[QStringLiteral("about")].toString();
     work.known = QByteArray::fromHex(head[QStringLiteral("known")].toString().toLatin1());
     work.isClean = head[QStringLiteral("clean")].toBool() && !plan.isDamaged;
     return work.start ? std::optional(std::move(plan)) : std::nullopt;

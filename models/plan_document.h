@@ -33,6 +33,8 @@ struct PlanWork {
     std::shared_ptr<QUndoStack> edits;
     /// id of the variant that it is of, by which unsaved work is kept; empty: of the only one
     QString variant;
+    /// UnsavedWork::about
+    QString about = {};
 
     /// The plan is not the one last read or saved.
     [[nodiscard]] bool isEdited() const { return !saved || (saved != plan && *saved != *plan); }
@@ -109,6 +111,8 @@ public:
     PlanWork exchange(PlanWork next, bool isReplacement = false);
     /// A change from elsewhere to work that rests: a step to undo there, and held where it comes from.
     void amend(PlanWork &work, const PlanPtr &next, const QString &text);
+    /// What the session says of this plan and has nowhere else (UnsavedWork::about).
+    void setAbout(const QString &about);
     /// What is being written is, before anything takes this plan's place: its answer is this plan's.
     void finishWriting() { m_store.finishWriting(); }
     /// Its file again, as a step that can be undone: what is here may be nowhere else.
@@ -169,6 +173,7 @@ private:
     bool m_isExchanging = false;
     /// empty: of the only one
     QString m_variant;
+    QString m_about;
     /// never null
     std::shared_ptr<QUndoStack> m_stack = std::make_shared<QUndoStack>();
     QUndoGroup m_group;

@@ -34,6 +34,9 @@ struct UnsavedWork {
     QString path;
     /// fingerprint of the file's content as last read or written (PlanStore)
     QByteArray known;
+    /// What its session says of it and has nowhere else, as SessionDocument writes it: name, note, decisions. Empty:
+    /// nothing.
+    QString about;
     /// The plan is elsewhere as it is, so nothing of it is to be recovered; its edits may be undone, though.
     bool isClean = false;
 

@@ -326,6 +326,7 @@ void SessionDocument::replaced(const PlanPtr &plan)
 void SessionDocument::noteChange()
 {
     const bool now = isModified();
+    keepAbout();
     if (std::exchange(m_isModified, now) != now)
         emit modifiedChanged(now);
     emit changed();

@@ -41,6 +41,9 @@ public:
     /// What the session's file is saved with: "Berlin.trainyard-session", or the current variant's name.
     [[nodiscard]] QString displayName() const;
 
+    /// What was kept of a variant that has just been restored: its name, its note, and decisions that are not here.
+    void takeAbout(const QString &about);
+
     /// A copy of the plan that is shown (also one that is only tried, which stays what it was), behind the current
     /// variant: it becomes the current one, and nothing to undo is in it. Returns its id.
     std::string branch(const QString &name = {});
@@ -111,6 +114,9 @@ private:
     void taken(const SessionMerge &merge, const Session &asked);
     void adopt(const Session &next);
     void noteChange();
+    /// What no file has of it, for recovery.
+    void keepAbout();
+    [[nodiscard]] QString aboutOf(const Variant &variant) const;
     /// What the document has under way belongs to the variant that is shown still.
     void settle();
     [[nodiscard]] Session toSave() const;

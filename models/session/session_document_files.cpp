@@ -3,6 +3,11 @@
 #include "models/session/resting_internal.h"
 #include "models/session/session_document.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include <algorithm>
 #include <utility>
 
 namespace trainyard {
@@ -123,6 +128,68 @@ void SessionDocument::adopt(const Session &next)
     m_session = next;
     for (Variant &one : m_session.variants) // the same plans as they are shown
         one.plan = one.id == m_current ? m_document.plan() : m_works.find(one.id)->second.plan;
+}
+
+QString SessionDocument::aboutOf(const Variant &variant) const
+{
+    QJsonArray decisions;
+    for (const Decision &one : m_session.decisions)
+        decisions.append(QJsonObject { { QStringLiteral("at"), QString::fromStdString(one.at) },
+            { QStringLiteral("text"), QString::fromStdString(one.text) },
+            { QStringLiteral("variant"), QString::fromStdString(one.variant) } });
+    return QString::fromUtf8(QJsonDocument(
+        QJsonObject { { QStringLiteral("id"), QString::fromStdString(variant.id) },
+            { QStringLiteral("name"), QString::fromStdString(variant.name) },
+            { QStringLiteral("note"), QString::fromStdString(variant.note) },
+            { QStringLiteral("color"), QString::fromStdString(variant.color) },
+            { QStringLiteral("decisions"),
+                decisions } }).toJson(QJsonDocument::Compact));
+}
+
+void SessionDocument::keepAbout()
+{
+    const bool isKept = isMeeting() && isModified();
+    for (const Variant &one : m_session.variants) {
+        const QString about = isKept ? aboutOf(one) : QString();
+        if (one.id == m_current) {
+            m_document.setAbout(about);
+        } else if (const auto work = m_works.find(one.id); work != m_works.end() && work->second.about != about) {
+            work->second.about = about;
+            m_document.recovery().keep(unsavedWorkOf(work->second), work->second.variant);
+        }
+    }
+}
+
+void SessionDocument::takeAbout(const QString &about)
+{
+    const QJsonObject object = QJsonDocument::fromJson(about.toUtf8()).object();
+    const auto textOf = [](const QJsonObject &of, const char *key) {
+        return of[QLatin1String(key)].toString().toStdString();
+    };
+    if (object.isEmpty())
+        return;
+    Variant *variant = find(m_current);
+    if (const std::string name = textOf(object, "name"); !name.empty()) {
+        variant->name.clear();
+        variant->name = withVariant(m_session, variant->plan, name).variants.back().name; // told from the others
+    }
+    variant->note = textOf(object, "note");
+    variant->color = textOf(object, "color");
+    const QJsonArray decisions = object[QStringLiteral("decisions")].toArray();
+    for (const QJsonValue &value : decisions) {
+        const QJsonObject one = value.toObject();
+        const std::string own = textOf(one, "variant");
+        const Decision decision { textOf(one, "at"), textOf(one, "text"), own == textOf(object, "id") ? m_current : own,
+            {} };
+        const auto known = std::ranges::find_if(m_session.decisions,
+            [&](const Decision &other) { return other.at == decision.at && other.text == decision.text; });
+        if (known == m_session.decisions.end())
+            m_session.decisions.push_back(decision);
+        else if (own == textOf(object, "id"))
+            known->variant = m_current;
+    }
+    std::ranges::stable_sort(m_session.decisions, {}, &Decision::at);
+    noteChange();
 }
 
 } // namespace trainyard

@@ -80,7 +80,11 @@ void FileActions::connectDocument()
     connect(&m_document.recovery(), &Recovery::found, this, [this](const RecoveredPlan &recovered) {
         m_messages.show({ QStringLiteral("recovery ") + recovered.file + u' ' + recovered.variant, Message::Tone::Info,
             describe(recovered), unsavedEdits(recovered.work).join(u'\n'),
-            { { tr("Restore"), [this, recovered] { m_document.restore(recovered); } },
+            { { tr("Restore"),
+                  [this, recovered] {
+                      m_document.restore(recovered);
+                      m_session.takeAbout(recovered.work.about);
+                  } },
                 { tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); } } } });
     });
     connect(&m_document.recovery(), &Recovery::warned, this, [this](const QString &sentence) {

@@ -293,6 +293,8 @@ private slots:
             w.session.branch(QStringLiteral("B"));
             w.edit(4);
             w.edit(8);
+            w.session.setNote(std::string(w.session.current()), QStringLiteral("the cheap one"));
+            w.session.decide(QStringLiteral("B it is"), std::string(w.session.current()));
             w.session.showNext(-1);
             w.edit(3);
             w.document.recovery().flush();
@@ -303,17 +305,26 @@ private slots:
                     QFile::copy(QDir(state.path()).filePath(name), QDir(state.path()).filePath("left.journal"));
         }
         Window next(state.path());
-        std::vector<std::pair<QString, int>> found;
-        connect(&next.document.recovery(), &Recovery::found, this, [&](const RecoveredPlan &recovered) {
-            found.emplace_back(recovered.variant, recovered.work.plan()->workload.microBatch);
-        });
+        std::vector<RecoveredPlan> found;
+        connect(&next.document.recovery(), &Recovery::found, this,
+            [&](const RecoveredPlan &recovered) { found.push_back(recovered); });
         next.document.recovery().search();
         QVERIFY(test::until([&] { return found.size() >= 2; }));
-        std::ranges::sort(found);
+        std::ranges::sort(found, {}, [](const RecoveredPlan &one) { return one.variant; });
         QCOMPARE(found.size(), 2U);
-        QCOMPARE(found[0].second, 3);
-        QCOMPARE(found[1].second, 8);
-        QVERIFY(found[0].first != found[1].first);
+        QCOMPARE(found[0].work.plan()->workload.microBatch, 3);
+        QCOMPARE(found[1].work.plan()->workload.microBatch, 8);
+        for (const RecoveredPlan &one : found) {
+            next.document.restore(one);
+            next.session.takeAbout(one.work.about);
+        }
+        QCOMPARE(next.names(), (QStringList { "Of a meeting", "B" }));
+        QCOMPARE(next.shown(), 8);
+        QCOMPARE(next.session.currentVariant().note, std::string("the cheap one"));
+        QCOMPARE(next.session.value().decisions.size(), 1U);
+        QCOMPARE(next.session.value().decisions.front().variant, next.session.current());
+        next.document.undoGroup().undo();
+        QCOMPARE(next.shown(), 4);
     }
 };
 
