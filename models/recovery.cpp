@@ -8,6 +8,8 @@
 
 #include <QDir>
 #include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLocale>
 #include <QUuid>
 
@@ -36,7 +38,8 @@ QStringList unsavedEdits(const UnsavedWork &work)
 QString describe(const RecoveredPlan &recovered)
 {
     const UnsavedWork &work = recovered.work;
-    const QString title = foreignText(QString::fromStdString(work.plan()->name));
+    const QString own = QJsonDocument::fromJson(work.about.toUtf8()).object()[QStringLiteral("name")].toString();
+    const QString title = foreignText(own.isEmpty() ? QString::fromStdString(work.plan()->name) : own);
     const QString name = title.isEmpty() ? fileText(work.path) : title;
     const QString when = QLocale().toString(recovered.when, QLocale::ShortFormat);
     const QString what = name.isEmpty() ? QObject::tr("A plan") : QObject::tr("“%1”").arg(name);

@@ -260,8 +260,9 @@ void ComparePage::show(const ComparedPair &pair)
     const bool isOther = pair.before != upper->evaluation() || pair.after != lower->evaluation();
     if (isOther) {
         m_isFollowing = true;
-        upper->setEvaluation(pair.before);
-        lower->setEvaluation(pair.after);
+        // Each has the other as its ghost, so that both have room for the longer one.
+        upper->setEvaluation(pair.before, pair.after);
+        lower->setEvaluation(pair.after, pair.before);
         m_isFollowing = false;
         if (pair.before)
             m_upperMap->setShown(shownOf(pair.before));

@@ -171,7 +171,7 @@ private slots:
         };
         open(a); // a start that nobody has touched makes room
         QCOMPARE(w.names(), QStringList { "A" });
-        w.edit(5);
+        w.document.apply(plan(5, "A"));
         open(b);
         QCOMPARE(w.names(), (QStringList { "A", "B" }));
         QCOMPARE(w.shown(), 8);
@@ -300,9 +300,6 @@ private slots:
             w.document.recovery().flush();
             // As a crash leaves it: nothing of it is forgotten.
             QVERIFY(QDir(state.path()).entryList(QDir::Files).size() >= 1);
-            for (const QString &name : QDir(state.path()).entryList(QDir::Files))
-                if (name.endsWith(QStringLiteral(".journal")))
-                    QFile::copy(QDir(state.path()).filePath(name), QDir(state.path()).filePath("left.journal"));
         }
         Window next(state.path());
         std::vector<RecoveredPlan> found;
