@@ -10,6 +10,7 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QScrollArea>
 #include <QToolButton>
 
 namespace trainyard {
@@ -27,6 +28,7 @@ VariantStrip::VariantStrip(SessionDocument &session, VariantFigures &figures, QW
     , m_session(session)
     , m_figures(figures)
     , m_chips(new QHBoxLayout)
+    , m_area(new QScrollArea(this))
 {
     setAccessibleName(tr("Variants"));
     branch->setText(tr("+ Variant"));
@@ -36,10 +38,23 @@ VariantStrip::VariantStrip(SessionDocument &session, VariantFigures &figures, QW
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(Theme::kGap);
+    auto *host = new QWidget;
+    auto *row = new QHBoxLayout(host);
+    row->setContentsMargins(0, 0, 0, 0);
     m_chips->setSpacing(4);
-    layout->addLayout(m_chips);
+    row->addLayout(m_chips);
+    row->addStretch(1);
+    m_area->setWidget(host);
+    m_area->setWidgetResizable(true);
+    m_area->setFrameShape(QFrame::NoFrame);
+    m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_area->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_area->setFocusPolicy(Qt::NoFocus);
+    m_area->viewport()->setAutoFillBackground(false);
+    host->setAutoFillBackground(false);
+    setFixedHeight(branch->sizeHint().height());
+    layout->addWidget(m_area, 1);
     layout->addWidget(branch);
-    layout->addStretch(1);
     layout->addWidget(board);
     connect(branch, &QToolButton::clicked, this, &VariantStrip::branchRequested);
     connect(board, &QToolButton::clicked, this, &VariantStrip::boardRequested);
@@ -71,7 +86,7 @@ void VariantStrip::fill()
         m_buttons.clear();
         m_ids = ids;
         for (const std::string &id : ids) {
-            auto *button = new QToolButton(this);
+            auto *button = new QToolButton(m_area->widget());
             button->setCheckable(true);
             button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
             connect(button, &QToolButton::clicked, this, [this, id, button] {
@@ -115,6 +130,20 @@ void VariantStrip::refresh()
         m_buttons[i]->setToolTip(plainTip(lines.join(u'\n')));
         m_buttons[i]->setAccessibleName(tr("Variant %1").arg(lines.front()));
     }
+    reveal();
+}
+
+void VariantStrip::reveal()
+{
+    m_area->widget()->adjustSize();
+    if (QToolButton *shown = chip(m_session.current()))
+        m_area->ensureWidgetVisible(shown, Theme::kGap, 0);
+}
+
+void VariantStrip::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    reveal();
 }
 
 void VariantStrip::changeEvent(QEvent *event)

@@ -10,6 +10,7 @@
 #include <vector>
 
 class QHBoxLayout;
+class QScrollArea;
 class QToolButton;
 
 namespace trainyard {
@@ -32,14 +33,18 @@ Q_SIGNALS:
 
 protected:
     void changeEvent(QEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
 
 private:
     void fill();
     void refresh();
+    void reveal();
 
     SessionDocument &m_session;
     VariantFigures &m_figures;
     QHBoxLayout *m_chips;
+    /// more chips than fit scroll; that of the current one is in sight
+    QScrollArea *m_area;
     std::vector<std::string> m_ids;
     std::vector<QToolButton *> m_buttons;
 };
