@@ -128,7 +128,8 @@ std::string SessionDocument::variantOf(const QString &planPath) const
 
 QString SessionDocument::displayName() const
 {
-    return m_path.isEmpty() ? QString::fromStdString(currentVariant().name) : fileText(m_path);
+    return m_path.isEmpty() ? QString::fromStdString(currentVariant().name)
+                            : fileText(QString(m_path).remove(QStringLiteral(".trainyard-session")));
 }
 
 std::string SessionDocument::branch(const QString &name)

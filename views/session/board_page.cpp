@@ -34,7 +34,7 @@ namespace {
 
 constexpr int kMostWords = 5; // differences on a card
 constexpr QSize kMapSize(792, 396), kThumbnail(264, 132);
-constexpr int kDecisionsWidth = 300;
+constexpr int kDecisionsWidth = 300, kMapHeading = 36; // pixels
 
 } // namespace
 
@@ -279,7 +279,9 @@ QPixmap BoardPage::mapOf(const std::shared_ptr<const Plan> &plan)
     }
     m_painter->setShown(shownOf(plan));
     const qreal ratio = devicePixelRatioF();
-    QPixmap map = m_painter->grab().scaled(kThumbnail * ratio, Qt::KeepAspectRatio, Qt::SmoothTransformation);
+    const QRect belowItsHeading(0, kMapHeading, kMapSize.width(), kMapSize.height() - kMapHeading);
+    QPixmap map =
+        m_painter->grab(belowItsHeading).scaled(kThumbnail * ratio, Qt::KeepAspectRatio, Qt::SmoothTransformation);
     map.setDevicePixelRatio(ratio);
     m_maps.emplace(plan, map);
     return map;

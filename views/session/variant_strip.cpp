@@ -13,6 +13,8 @@
 #include <QScrollArea>
 #include <QToolButton>
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -52,7 +54,6 @@ VariantStrip::VariantStrip(SessionDocument &session, VariantFigures &figures, QW
     m_area->setFocusPolicy(Qt::NoFocus);
     m_area->viewport()->setAutoFillBackground(false);
     host->setAutoFillBackground(false);
-    setFixedHeight(branch->sizeHint().height());
     layout->addWidget(m_area, 1);
     layout->addWidget(branch);
     layout->addWidget(board);
@@ -135,6 +136,10 @@ void VariantStrip::refresh()
 
 void VariantStrip::reveal()
 {
+    if (m_buttons.empty())
+        return;
+    constexpr int kFrame = 2; // round a focused chip
+    setFixedHeight(std::max(branch->sizeHint().height(), m_buttons.front()->sizeHint().height()) + kFrame);
     m_area->widget()->adjustSize();
     if (QToolButton *shown = chip(m_session.current()))
         m_area->ensureWidgetVisible(shown, Theme::kGap, 0);

@@ -100,10 +100,11 @@ void SessionActions::compare(const std::string &id)
     const std::vector<Variant> &all = m_session.variants();
     if (all.size() < 2)
         return;
-    const std::string &second = id.empty() ? m_session.current() : id;
-    std::string first = m_session.value().baseline;
-    if (first.empty() || first == second)
-        first = all.front().id == second ? all[1].id : all.front().id;
+    std::string first = m_session.value().baseline, second = id.empty() ? m_session.current() : id;
+    if (first.empty())
+        first = all.front().id;
+    if (first == second)
+        second = all.front().id == first ? all[1].id : all.front().id;
     m_comparison->compare(first, second);
     emit comparisonRequested();
 }

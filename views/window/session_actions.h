@@ -29,7 +29,7 @@ public:
     [[nodiscard]] VariantStrip &strip() { return *m_strip; }
     void branch();
     void remove();
-    /// Beside the baseline or, of that and without one, beside its neighbour; empty: the one that is shown.
+    /// Beside the baseline or, without one, the first; of that, its neighbour. Empty: the one that is shown.
     void compare(const std::string &id = {});
 
 Q_SIGNALS:
