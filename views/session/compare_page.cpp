@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/session/compare_page.h"
 
-#include "core/evaluation/evaluate/comparable.h"
-#include "core/evaluation/report/metric_rows.h"
+#include "models/session/pair_tables.h"
 #include "models/session/session_document.h"
 #include "models/shown.h"
 #include "models/text/duration.h"
@@ -52,13 +51,6 @@ QWidget *named(TextLine *name, QWidget *content)
     column->addWidget(name);
     column->addWidget(content, 1);
     return both;
-}
-
-Tone toneOf(const MetricRow &before, const MetricRow &after)
-{
-    if (!before.value || !after.value || before.better == Better::Neither || *before.value == *after.value)
-        return Tone::Muted;
-    return (*after.value < *before.value) == (before.better == Better::Lower) ? Tone::Good : Tone::Bad;
 }
 
 } // namespace
@@ -278,7 +270,9 @@ void ComparePage::show(const ComparedPair &pair)
         for (TextTableModel *model : { m_numbersModel, m_spansModel })
             model->setTable({});
     } else {
-        showNumbers(pair);
+        m_numbersModel->setTable(numbersOf(pair, before->currentText(), after->currentText()));
+        m_verdict->setInk(Ink::Text);
+        m_verdict->setText(verdictOf(pair));
         showSpans(pair);
     }
     TextRows rows { { tr("The second plan, beside the first") }, {} };
@@ -287,34 +281,6 @@ void ComparePage::show(const ComparedPair &pair)
     if (rows.lines.empty())
         rows.lines.push_back({ { tr("Nothing: the plans are equal.") }, Tone::Muted, -1, {} });
     m_wordsModel->setTable(std::move(rows));
-}
-
-void ComparePage::showNumbers(const ComparedPair &pair)
-{
-    const std::string why = whyNotCompared(*pair.before, *pair.after);
-    const bool withJobs = pair.before->metrics.jobs || pair.after->metrics.jobs;
-    std::vector<MetricRow> first = metricRows(*pair.before, withJobs), second = metricRows(*pair.after, withJobs);
-    for (auto [rows, evaluation] : { std::pair { &first, pair.before }, std::pair { &second, pair.after } })
-        for (MetricRow &row : breakdownRows(*evaluation))
-            rows->push_back(std::move(row));
-    TextRows table { { tr("Number"), before->currentText(), after->currentText(), tr("Difference") }, {} };
-    for (const MetricRow &row : first) {
-        const auto other = std::ranges::find(second, row.key, &MetricRow::key);
-        if (other == second.end() || (!row.value && !other->value))
-            continue;
-        const bool isTold = why.empty() && row.value && other->value && *row.value != 0;
-        table.lines.push_back({ { QString::fromStdString(row.label), QString::fromStdString(valueText(row)),
-                                    QString::fromStdString(valueText(*other)),
-                                    isTold ? formatChange(*row.value, *other->value) : QString() },
-            isTold ? toneOf(row, *other) : Tone::Muted, -1, QString::fromStdString(row.key) });
-    }
-    m_numbersModel->setTable(std::move(table));
-    const Metric &one = pair.before->metrics.iterationTime, &two = pair.after->metrics.iterationTime;
-    m_verdict->setInk(Ink::Text);
-    m_verdict->setText(!why.empty() ? QString::fromStdString(why)
-            : one && two && *one > 0
-            ? tr("%1 → %2 an iteration (%3)").arg(formatDuration(*one), formatDuration(*two), formatChange(*one, *two))
-            : QString());
 }
 
 void ComparePage::showSpans(const ComparedPair &pair)

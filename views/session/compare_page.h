@@ -55,7 +55,6 @@ private:
     void ask();
     void follow(TimelineView *from, TimelineView *to, qint64 begin, qint64 end);
     void show(const ComparedPair &pair);
-    void showNumbers(const ComparedPair &pair);
     void showSpans(const ComparedPair &pair);
     void fitBoth();
 

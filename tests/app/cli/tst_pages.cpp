@@ -162,8 +162,9 @@ private slots:
         for (auto all = made.globalMatch(textOf(QStringLiteral("scripts/pictures"))); all.hasNext();) {
             const auto match = all.next();
             names.insert(QStringLiteral("docs/images/") + match.captured(1) + QStringLiteral(".png"));
-            QVERIFY2(QFile::exists(kRoot.filePath(
-                         QStringLiteral("samples/") + match.captured(2) + QStringLiteral(".trainyard.json"))),
+            const QString sample = kRoot.filePath(QStringLiteral("samples/") + match.captured(2));
+            QVERIFY2(QFile::exists(sample + QStringLiteral(".trainyard.json"))
+                    || QFile::exists(sample + QStringLiteral(".trainyard-session")),
                 qPrintable(match.captured(2)));
         }
         for (const QString &page : pages()) {
