@@ -31,6 +31,8 @@ namespace trainyard {
 
 namespace {
 
+constexpr int kLeastHeight = 320;
+
 double secondsOf(Nanoseconds time)
 {
     return toSeconds(time).value;
@@ -83,6 +85,7 @@ ComparePage::ComparePage(SessionDocument &session, const Catalogue &catalogue, Q
 {
     setAccessibleName(tr("Compare"));
     setFocusPolicy(Qt::ClickFocus);
+    setMinimumHeight(kLeastHeight); // on a small screen the parts overlap before the window does
     arrange();
     wire();
 }
