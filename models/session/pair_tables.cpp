@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-QString text(const char *source)
+QString pairText(const char *source)
 {
     return QCoreApplication::translate("PairTables", source);
 }
@@ -41,7 +41,7 @@ TextRows numbersOf(const ComparedPair &pair, const QString &before, const QStrin
     const bool areCompared = whyNotCompared(*pair.before, *pair.after).empty();
     const bool withJobs = pair.before->metrics.jobs || pair.after->metrics.jobs;
     const std::vector<MetricRow> second = rowsOf(*pair.after, withJobs);
-    TextRows table { { text("Number"), before, after, text("Difference") }, {} };
+    TextRows table { { pairText("Number"), before, after, pairText("Difference") }, {} };
     for (const MetricRow &row : rowsOf(*pair.before, withJobs)) {
         const auto other = std::ranges::find(second, row.key, &MetricRow::key);
         if (other == second.end() || (!row.value && !other->value))
@@ -63,7 +63,8 @@ QString verdictOf(const ComparedPair &pair)
     const Metric &one = pair.before->metrics.iterationTime, &two = pair.after->metrics.iterationTime;
     if (!one || !two || *one <= 0)
         return {};
-    return text("%1 → %2 an iteration (%3)").arg(formatDuration(*one), formatDuration(*two), formatChange(*one, *two));
+    return pairText("%1 → %2 an iteration (%3)")
+        .arg(formatDuration(*one), formatDuration(*two), formatChange(*one, *two));
 }
 
 } // namespace trainyard
