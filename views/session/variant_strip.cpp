@@ -139,7 +139,9 @@ void VariantStrip::reveal()
     if (m_buttons.empty())
         return;
     constexpr int kFrame = 2; // round a focused chip
-    setFixedHeight(std::max(branch->sizeHint().height(), m_buttons.front()->sizeHint().height()) + kFrame);
+    const int height = std::max(branch->sizeHint().height(), m_buttons.front()->sizeHint().height()) + kFrame;
+    m_area->setFixedHeight(height);
+    setFixedHeight(height);
     m_area->widget()->adjustSize();
     if (QToolButton *shown = chip(m_session.current()))
         m_area->ensureWidgetVisible(shown, Theme::kGap, 0);

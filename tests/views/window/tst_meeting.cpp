@@ -78,6 +78,15 @@ private slots:
         m.settle();
         QCOMPARE(m.session.variants().size(), 2U);
         QVERIFY(m.actions.strip().isVisible());
+        for (const Variant &one : m.session.variants()) { // whole, not cut
+            QToolButton *chip = m.actions.strip().chip(one.id);
+            const QRect place(chip->mapTo(&m.actions.strip(), QPoint()), chip->size());
+            QVERIFY2(m.actions.strip().rect().contains(place),
+                qPrintable(QStringLiteral("%1 to %2 of %3")
+                               .arg(place.top())
+                               .arg(place.bottom())
+                               .arg(m.actions.strip().height())));
+        }
         const std::string a = m.session.variants()[0].id, b = m.session.variants()[1].id;
         QCOMPARE(m.session.current(), b);
         const int before = m.gpusIn(0);
