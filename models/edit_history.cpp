@@ -28,6 +28,16 @@ PlanFigures figuresOf(const Evaluation &evaluation)
     return figures;
 }
 
+PlanFigures figuresOf(
+    const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop)
+{
+    if (const auto answer = evaluate(plan, catalogue, workspace, stop, Depth::Score))
+        return figuresOf(**answer);
+    PlanFigures none;
+    none.feasible = false;
+    return none;
+}
+
 EditHistory::EditHistory(PlanDocument &document, const Catalogue &catalogue, QObject *parent)
     : QObject(parent)
     , m_document(document)
@@ -96,13 +106,9 @@ PlanPtr EditHistory::firstUnknown() const
 void EditHistory::catchUp(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
     const WatchedWorker::Deliver &deliver)
 {
-    const auto answer = evaluate(plan, m_catalogue, workspace, stop, Depth::Score);
+    const PlanFigures figures = figuresOf(plan, m_catalogue, workspace, stop);
     if (stop.stop_requested())
         return;
-    PlanFigures figures;
-    figures.feasible = false;
-    if (answer)
-        figures = figuresOf(**answer);
     deliver([this, plan, figures] {
         m_figures.insert_or_assign(plan, figures);
         list();

@@ -73,5 +73,8 @@ private:
 };
 
 [[nodiscard]] PlanFigures figuresOf(const Evaluation &evaluation);
+/// Of a plan that is evaluated for them; not feasible where it cannot be. Any thread.
+[[nodiscard]] PlanFigures figuresOf(
+    const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop);
 
 } // namespace trainyard

@@ -15,6 +15,9 @@ enum TableRole {
     SourceIndexRole,
 };
 
+/// Relative changes that are smaller are none, and are written as "±0".
+inline constexpr double kNoChange = 0.0005;
+
 enum class Tone { Plain, Muted, Good, Bad, Warning };
 
 } // namespace trainyard

@@ -69,22 +69,30 @@ Json idleJson(const RankRecording &rank, const IdleTime &time)
     return json;
 }
 
-std::string idleJson(const Recording &recording, const std::vector<RankIdle> &ranks, std::int64_t kernelDelay,
-    const std::vector<std::string> &notes)
+/// What each rank says, whole and by stream, or why it says nothing. `Rank`: RankIdle or RankQueue.
+template <class Rank, class Tell>
+Json ranksJson(const Recording &recording, const std::vector<Rank> &ranks, const Tell &tell)
 {
-    Json json { { "kernel_delay_ns", kernelDelay }, { "ranks", Json::array() } };
-    for (const RankIdle &rank : ranks) {
+    Json all = Json::array();
+    for (const Rank &rank : ranks) {
         Json one { { "rank", rankJson(recording, rank.rank) }, { "file", fileOf(recording, rank.rank) },
             { "reason", rank.reason.empty() ? Json(nullptr) : Json(rank.reason) }, { "whole", nullptr },
             { "streams", Json::array() } };
         if (rank.reason.empty())
-            one["whole"] = idleJson(recording.ranks[rank.rank], rank.whole);
-        for (const IdleTime &stream : rank.streams)
-            one["streams"].push_back(idleJson(recording.ranks[rank.rank], stream));
-        json["ranks"].push_back(std::move(one));
+            one["whole"] = tell(recording.ranks[rank.rank], rank.whole);
+        for (const auto &stream : rank.streams)
+            one["streams"].push_back(tell(recording.ranks[rank.rank], stream));
+        all.push_back(std::move(one));
     }
-    json["notes"] = notes;
-    return jsonText(json);
+    return all;
+}
+
+std::string idleJson(const Recording &recording, const std::vector<RankIdle> &ranks, std::int64_t kernelDelay,
+    const std::vector<std::string> &notes)
+{
+    const auto tell = [](const RankRecording &rank, const IdleTime &time) { return idleJson(rank, time); };
+    return jsonText(Json {
+        { "kernel_delay_ns", kernelDelay }, { "ranks", ranksJson(recording, ranks, tell) }, { "notes", notes } });
 }
 
 std::string idleTable(
@@ -149,19 +157,8 @@ Json queueJson(const RankRecording &rank, const LaunchQueue &queue)
 std::string queueJson(
     const Recording &recording, const std::vector<RankQueue> &ranks, const std::vector<std::string> &notes)
 {
-    Json json { { "ranks", Json::array() } };
-    for (const RankQueue &rank : ranks) {
-        Json one { { "rank", rankJson(recording, rank.rank) }, { "file", fileOf(recording, rank.rank) },
-            { "reason", rank.reason.empty() ? Json(nullptr) : Json(rank.reason) }, { "whole", nullptr },
-            { "streams", Json::array() } };
-        if (rank.reason.empty())
-            one["whole"] = queueJson(recording.ranks[rank.rank], rank.whole);
-        for (const LaunchQueue &stream : rank.streams)
-            one["streams"].push_back(queueJson(recording.ranks[rank.rank], stream));
-        json["ranks"].push_back(std::move(one));
-    }
-    json["notes"] = notes;
-    return jsonText(json);
+    const auto tell = [](const RankRecording &rank, const LaunchQueue &queue) { return queueJson(rank, queue); };
+    return jsonText(Json { { "ranks", ranksJson(recording, ranks, tell) }, { "notes", notes } });
 }
 
 std::string queueTable(

@@ -104,9 +104,9 @@ bool SessionDocument::isMeeting() const
 bool SessionDocument::isModified() const
 {
     if (!m_path.isEmpty()) {
-        Session saved = m_saved; // another zoom is nothing that would be lost
-        saved.view = m_session.view;
-        return m_isFileGone || m_session != saved;
+        // Their views are the files': another zoom is nothing that would be lost.
+        return m_isFileGone || m_session.variants != m_saved.variants || m_session.baseline != m_saved.baseline
+            || m_session.decisions != m_saved.decisions || m_session.kept != m_saved.kept;
     }
     if (m_document.isModified() || !m_session.decisions.empty())
         return true;
@@ -327,7 +327,7 @@ void SessionDocument::replaced(const PlanPtr &plan)
 void SessionDocument::noteChange()
 {
     const bool now = isModified();
-    keepAbout();
+    keepAbout(isMeeting() && now);
     if (std::exchange(m_isModified, now) != now)
         emit modifiedChanged(now);
     emit changed();

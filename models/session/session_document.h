@@ -115,8 +115,7 @@ private:
     void adopt(const Session &next);
     void noteChange();
     /// What no file has of it, for recovery.
-    void keepAbout();
-    [[nodiscard]] QString aboutOf(const Variant &variant) const;
+    void keepAbout(bool isKept);
     /// What the document has under way belongs to the variant that is shown still.
     void settle();
     [[nodiscard]] Session toSave() const;

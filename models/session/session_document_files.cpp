@@ -130,27 +130,22 @@ void SessionDocument::adopt(const Session &next)
         one.plan = one.id == m_current ? m_document.plan() : m_works.find(one.id)->second.plan;
 }
 
-QString SessionDocument::aboutOf(const Variant &variant) const
+void SessionDocument::keepAbout(bool isKept)
 {
     QJsonArray decisions;
-    for (const Decision &one : m_session.decisions)
-        decisions.append(QJsonObject { { QStringLiteral("at"), QString::fromStdString(one.at) },
-            { QStringLiteral("text"), QString::fromStdString(one.text) },
-            { QStringLiteral("variant"), QString::fromStdString(one.variant) } });
-    return QString::fromUtf8(QJsonDocument(
-        QJsonObject { { QStringLiteral("id"), QString::fromStdString(variant.id) },
-            { QStringLiteral("name"), QString::fromStdString(variant.name) },
-            { QStringLiteral("note"), QString::fromStdString(variant.note) },
-            { QStringLiteral("color"), QString::fromStdString(variant.color) },
-            { QStringLiteral("decisions"),
-                decisions } }).toJson(QJsonDocument::Compact));
-}
-
-void SessionDocument::keepAbout()
-{
-    const bool isKept = isMeeting() && isModified();
+    if (isKept)
+        for (const Decision &one : m_session.decisions)
+            decisions.append(QJsonObject { { QStringLiteral("at"), QString::fromStdString(one.at) },
+                { QStringLiteral("text"), QString::fromStdString(one.text) },
+                { QStringLiteral("variant"), QString::fromStdString(one.variant) } });
     for (const Variant &one : m_session.variants) {
-        const QString about = isKept ? aboutOf(one) : QString();
+        const QJsonObject object { { QStringLiteral("id"), QString::fromStdString(one.id) },
+            { QStringLiteral("name"), QString::fromStdString(one.name) },
+            { QStringLiteral("note"), QString::fromStdString(one.note) },
+            { QStringLiteral("color"), QString::fromStdString(one.color) },
+            { QStringLiteral("decisions"), decisions } };
+        const QString about =
+            isKept ? QString::fromUtf8(QJsonDocument(object).toJson(QJsonDocument::Compact)) : QString();
         if (one.id == m_current) {
             m_document.setAbout(about);
         } else if (const auto work = m_works.find(one.id); work != m_works.end() && work->second.about != about) {

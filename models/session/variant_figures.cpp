@@ -37,13 +37,9 @@ void VariantFigures::tidy()
 void VariantFigures::work(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
     const WatchedWorker::Deliver &deliver)
 {
-    const auto answer = evaluate(plan, m_catalogue, workspace, stop, Depth::Score);
+    const PlanFigures figures = figuresOf(plan, m_catalogue, workspace, stop);
     if (stop.stop_requested())
         return;
-    PlanFigures figures;
-    figures.feasible = false;
-    if (answer)
-        figures = figuresOf(**answer);
     deliver([this, plan, figures] {
         m_figures.insert_or_assign(plan, figures);
         tidy();

@@ -19,9 +19,6 @@ QString text(const char *source)
     return QCoreApplication::translate("VariantWords", source);
 }
 
-/// Smaller changes are none.
-constexpr double kLeastChange = 0.0005;
-
 /// of both; 0 where they do not compare
 double ratio(const PlanFigures *base, const PlanFigures *figures)
 {
@@ -62,7 +59,7 @@ QString changeAgainst(const PlanFigures *base, const PlanFigures *figures)
 Tone toneAgainst(const PlanFigures *base, const PlanFigures *figures)
 {
     const double change = ratio(base, figures);
-    if (change <= 0 || std::abs(change - 1) < kLeastChange)
+    if (change <= 0 || std::abs(change - 1) < kNoChange)
         return Tone::Muted;
     return change < 1 ? Tone::Good : Tone::Bad;
 }

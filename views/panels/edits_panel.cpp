@@ -2,6 +2,7 @@
 #include "views/panels/edits_panel.h"
 
 #include "models/edit_history.h"
+#include "models/session/variant_words.h"
 #include "models/text/duration.h"
 #include "models/text/format.h"
 #include "models/validation/text_table_model.h"
@@ -19,13 +20,6 @@
 namespace trainyard {
 
 namespace {
-
-QString iterationText(const HistoryStep &step)
-{
-    if (!step.figures)
-        return QStringLiteral("…");
-    return step.figures->iterationTime ? formatDuration(*step.figures->iterationTime) : EditsPanel::tr("none");
-}
 
 QString changeOfStep(const HistoryStep &step)
 {
@@ -94,8 +88,8 @@ void EditsPanel::refresh()
     for (const HistoryStep &step : m_history.steps()) {
         if (step.isCurrent)
             current = int(rows.lines.size());
-        rows.lines.push_back(
-            { { step.text, iterationText(step), changeOfStep(step) }, toneOf(step), -1, hintOf(step) });
+        rows.lines.push_back({ { step.text, iterationOf(step.figures ? &*step.figures : nullptr), changeOfStep(step) },
+            toneOf(step), -1, hintOf(step) });
     }
     m_model->setTable(std::move(rows));
     m_table->selectRow(current);

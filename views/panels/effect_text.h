@@ -5,6 +5,7 @@
 // functions.
 
 #include "models/effects.h"
+#include "models/table_roles.h"
 #include "views/parts/text_line.h"
 
 namespace trainyard {
@@ -56,8 +57,5 @@ enum class EffectFocus { Time, Memory, Utilization };
 /// -1, 0 or +1: less, as much, or more. Changes that are smaller than kNoChange are none.
 [[nodiscard]] int directionOfTime(const Effect &effect);
 [[nodiscard]] int directionOfMemory(const Effect &effect, const EffectTable &now);
-
-/// Changes smaller than this share are written as "±0".
-inline constexpr double kNoChange = 0.0005;
 
 } // namespace trainyard

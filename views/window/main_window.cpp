@@ -127,7 +127,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(&m_planner->page());
     m_pages->addWidget(&m_sweep->page());
     m_pages->addWidget(&m_sessionActions->board());
-    m_pages->addWidget(&m_sessionActions->comparison());
+    m_pages->addWidget(&m_sessionActions->comparisonPlace());
     m_liveActions->addTo(*m_pages, *m_workbench);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
@@ -162,14 +162,11 @@ MainWindow::~MainWindow()
 void MainWindow::connectModels()
 {
     PlanDocument &document = m_models.document;
-    for (const auto signal : { &PlanDocument::planChanged, &PlanDocument::replaced })
-        connect(&document, signal, this, &MainWindow::updateTitle);
     connect(&document, &PlanDocument::planChanged, m_experts,
         [this] { m_experts->setPlan(m_models.document.plan(), m_models.document.displayName()); });
     connect(&document, &PlanDocument::planChanged, m_jobs,
         [this] { m_jobs->setPlan(m_models.document.plan(), m_models.document.displayName()); });
-    connect(&document, &PlanDocument::modifiedChanged, this, &MainWindow::updateTitle);
-    connect(&m_session, &SessionDocument::changed, this, &MainWindow::updateTitle);
+    connect(&m_session, &SessionDocument::changed, this, &MainWindow::updateTitle); // with every edit of its plans
     connect(&document, &PlanDocument::pathChanged, this, &MainWindow::updateTitle);
     connect(&document.undoGroup(), &QUndoGroup::indexChanged, &m_commands, &CommandRegistry::refresh);
     connect(&m_models.bridge, &EvaluationBridge::baselineChanged, &m_commands, &CommandRegistry::refresh);

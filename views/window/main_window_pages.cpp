@@ -184,7 +184,7 @@ void MainWindow::showBoard(bool isDeciding)
 void MainWindow::showComparison()
 {
     m_files->commitTyped();
-    m_pages->setCurrentWidget(&m_sessionActions->comparison());
+    m_pages->setCurrentWidget(&m_sessionActions->comparisonPlace());
     m_sessionActions->comparison().setFocus(Qt::ShortcutFocusReason);
     m_commands.refresh();
 }
@@ -212,7 +212,7 @@ QWidget *MainWindow::makeSwitcher()
     m_switcher = new PageSwitcher(*m_pages, m_commands);
     m_switcher->add(m_workbench, tr("Plan"), [this] { showWorkbench(); });
     m_switcher->add(&m_sessionActions->board(), tr("Variants"), QStringLiteral("view.board"));
-    m_switcher->add(&m_sessionActions->comparison(), tr("Compare"), QStringLiteral("view.comparison"));
+    m_switcher->add(&m_sessionActions->comparisonPlace(), tr("Compare"), QStringLiteral("view.comparison"));
     m_switcher->add(&m_planner->page(), tr("Planner"), QStringLiteral("view.planner"));
     m_switcher->add(&m_sweep->page(), tr("Sweep"), QStringLiteral("view.sweep"));
     m_switcher->add(m_run, tr("Plan against run"), QStringLiteral("view.run"));

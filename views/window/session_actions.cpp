@@ -12,6 +12,7 @@
 
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QVBoxLayout>
 
 namespace trainyard {
 
@@ -25,7 +26,7 @@ SessionActions::SessionActions(
     , m_figures(session, models.catalogue)
     , m_strip(new VariantStrip(session, m_figures))
     , m_board(new BoardPage(session, m_figures))
-    , m_comparison(new ComparePage(session, models.catalogue))
+    , m_comparisonPlace(new QWidget)
 {
     workbench.addVariants(m_strip);
     session.setViewSource([this] { return view(); });
@@ -40,7 +41,6 @@ void SessionActions::wire()
     connect(&bridge, &EvaluationBridge::evaluationFailed, &m_figures, &VariantFigures::noteFailure);
     for (const auto signal : { &PlanDocument::replaced, &PlanDocument::exchanged })
         connect(&m_models.document, signal, this, [this] { pinBaseline(true); }); // after the workbench
-    connect(&m_session, &SessionDocument::currentChanged, this, [this] { pinBaseline(true); });
     connect(&m_session, &SessionDocument::changed, this, [this] {
         m_figures.setWatched(m_session.isMeeting());
         pinBaseline(false);
@@ -59,7 +59,6 @@ void SessionActions::wire()
     connect(m_board, &BoardPage::branchRequested, this, &SessionActions::branch);
     connect(m_board, &BoardPage::closed, this, &SessionActions::workbenchRequested);
     connect(m_board, &BoardPage::compareRequested, this, &SessionActions::compare);
-    connect(m_comparison, &ComparePage::closed, this, &SessionActions::boardRequested);
     connect(m_board, &BoardPage::saveRequested, this, &SessionActions::saveRequested);
     connect(m_board, &BoardPage::exportRequested, this, [this](const std::string &id) {
         m_session.show(id);
@@ -95,6 +94,18 @@ void SessionActions::branch()
     m_session.branch();
 }
 
+ComparePage &SessionActions::comparison()
+{
+    if (!m_comparison) {
+        m_comparison = new ComparePage(m_session, m_models.catalogue);
+        auto *column = new QVBoxLayout(m_comparisonPlace);
+        column->setContentsMargins(0, 0, 0, 0);
+        column->addWidget(m_comparison);
+        connect(m_comparison, &ComparePage::closed, this, &SessionActions::boardRequested);
+    }
+    return *m_comparison;
+}
+
 void SessionActions::compare(const std::string &id)
 {
     const std::vector<Variant> &all = m_session.variants();
@@ -105,7 +116,7 @@ void SessionActions::compare(const std::string &id)
         first = all.front().id;
     if (first == second)
         second = all.front().id == first ? all[1].id : all.front().id;
-    m_comparison->compare(first, second);
+    comparison().compare(first, second);
     emit comparisonRequested();
 }
 

@@ -25,7 +25,10 @@ public:
     [[nodiscard]] SessionDocument &session() { return m_session; }
     [[nodiscard]] VariantFigures &figures() { return m_figures; }
     [[nodiscard]] BoardPage &board() { return *m_board; }
-    [[nodiscard]] ComparePage &comparison() { return *m_comparison; }
+    /// Made when it is first asked for: two timelines are much to begin with.
+    [[nodiscard]] ComparePage &comparison();
+    /// in which it stands, from the beginning
+    [[nodiscard]] QWidget &comparisonPlace() { return *m_comparisonPlace; }
     [[nodiscard]] VariantStrip &strip() { return *m_strip; }
     void branch();
     void remove();
@@ -58,7 +61,9 @@ private:
     VariantFigures m_figures;
     VariantStrip *m_strip;
     BoardPage *m_board;
-    ComparePage *m_comparison;
+    QWidget *m_comparisonPlace;
+    /// null before it is first asked for
+    ComparePage *m_comparison = nullptr;
 };
 
 } // namespace trainyard

@@ -140,11 +140,6 @@ WorkTimes TraceRows::before(std::size_t row, Moment moment) const
     return times;
 }
 
-WorkTimes TraceRows::timesIn(std::size_t row, Moment from, Moment to) const
-{
-    return timesOf(row, from, to, 1).front();
-}
-
 std::vector<WorkTimes> TraceRows::timesOf(std::size_t row, Moment from, Moment to, int parts) const
 {
     std::vector<WorkTimes> made(static_cast<std::size_t>(std::max(parts, 1)));

@@ -56,9 +56,7 @@ public:
     [[nodiscard]] std::pair<std::size_t, std::size_t> within(std::size_t row, Moment from, Moment to) const;
     /// That runs then; empty: none does.
     [[nodiscard]] std::optional<std::size_t> at(std::size_t row, Moment moment) const;
-    /// What ran in [from, to), exactly. O(log spans).
-    [[nodiscard]] WorkTimes timesIn(std::size_t row, Moment from, Moment to) const;
-    /// The same of so many equal parts of it, one after the other.
+    /// What ran in so many equal parts of [from, to), one after the other, exactly. O(log spans) each.
     [[nodiscard]] std::vector<WorkTimes> timesOf(std::size_t row, Moment from, Moment to, int parts) const;
 
 private:

@@ -123,7 +123,8 @@ private slots:
         // The whole row of a stream is busy: of the 12 ms of a layer 10 compute
         const QImage image = f.page.trace->chart->viewport()->grab().toImage();
         QVERIFY(image.pixelColor(TraceState::kLabels + 5, TraceState::kRuler + TraceState::kRow / 2) != theme().panel);
-        const WorkTimes times = chart.state().rows->timesIn(0, chart.state().whole.begin, chart.state().whole.end);
+        const WorkTimes times =
+            chart.state().rows->timesOf(0, chart.state().whole.begin, chart.state().whole.end, 1).front();
         QCOMPARE(times[std::size_t(RecordedWork::Compute)], std::int64_t(120'000'000));
         QCOMPARE(times[std::size_t(RecordedWork::Communication)], std::int64_t(24'000'000));
     }

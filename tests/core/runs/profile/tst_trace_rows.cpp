@@ -65,7 +65,7 @@ private slots:
         QCOMPARE(rows.rows().size(), std::size_t(1));
         QVERIFY(rows.rows()[0].spans.empty());
         QCOMPARE(rows.begin(), 5 * kMicro + 7); // on the job's clock
-        const WorkTimes times = rows.timesIn(0, 8 * kMicro + 7, 45 * kMicro + 7);
+        const WorkTimes times = rows.timesOf(0, 8 * kMicro + 7, 45 * kMicro + 7, 1).front();
         QCOMPARE(times[std::size_t(Compute)], 7 * kMicro);
         QCOMPARE(times[std::size_t(Communication)], 20 * kMicro);
     }
@@ -110,7 +110,7 @@ private slots:
                         0, std::min(spans.start[i] + spans.duration[i], to) - std::max(spans.start[i], from));
                 std::int64_t inParts = 0;
                 for (std::size_t row = 0; row < rows.rows().size(); ++row) {
-                    const WorkTimes own = rows.timesIn(row, from, to);
+                    const WorkTimes own = rows.timesOf(row, from, to, 1).front();
                     for (std::size_t kind = 0; kind < kWorkKinds; ++kind)
                         told[kind] += own[kind];
                     for (const WorkTimes &part : rows.timesOf(row, from, to, 1 + int(random() % 50)))
@@ -141,7 +141,7 @@ private slots:
                 QCOMPARE(rows.rows().size(), std::size_t(1));
                 QVERIFY(rows.rows()[0].spans.empty());
                 QVERIFY(rows.rows()[0].sums.size() * sizeof(WorkTimes) <= count + 128);
-                QCOMPARE(rows.timesIn(0, 0, rows.end())[std::size_t(Compute)], std::int64_t(count) * 7);
+                QCOMPARE(rows.timesOf(0, 0, rows.end(), 1).front()[std::size_t(Compute)], std::int64_t(count) * 7);
             }();
             double least = 1e9;
             for (int i = 0; i < 5; ++i) {
