@@ -38,21 +38,25 @@ template <class KeyOf>
 void KindShares::addKeys(const Timeline &timeline, std::uint32_t first, std::uint32_t last, double weight, KeyOf keyOf)
 {
     const auto [from, to] = visibleSpans(timeline, first, last, m_range);
-    std::vector<float> &layer = m_isFirst ? m_front : m_layer;
+    float *const layer = (m_isFirst ? m_front : m_layer).data();
+    const std::size_t stride = m_stride, count = std::size_t(m_columns);
     const auto columns = double(m_columns);
     const double scale = columns / double(std::max<Nanoseconds>(1, m_range.length()));
+    const Nanoseconds zero = m_range.begin;
+    const Nanoseconds *const starts = timeline.start.data(), *const ends = timeline.end.data();
     for (std::uint32_t i = from; i < to; ++i) {
         const auto [key, isVivid] = keyOf(i);
-        const std::size_t slot = slotOf(key, !isVivid);
-        const double begin = std::max(0.0, double(timeline.start[i] - m_range.begin) * scale);
-        const double end = std::min(columns, double(timeline.end[i] - m_range.begin) * scale);
+        const int known = m_indexOf[std::size_t(key + (isVivid ? 0 : m_keys))];
+        const std::size_t slot = known >= 0 ? std::size_t(known) : slotOf(key, !isVivid);
+        const double begin = std::max(0.0, double(starts[i] - zero) * scale);
+        const double end = std::min(columns, double(ends[i] - zero) * scale);
         auto c = std::size_t(begin);
-        if (c < std::size_t(m_columns) && end <= double(c + 1)) { // nearly all where spans are dense
-            layer[c * m_stride + slot] += float(weight * std::max(0.0, end - begin));
+        if (c < count && end <= double(c + 1)) { // nearly all where spans are dense
+            layer[c * stride + slot] += float(weight * std::max(0.0, end - begin));
             continue;
         }
-        for (; c < std::size_t(m_columns) && double(c) < end; ++c)
-            layer[c * m_stride + slot] += float(weight * (std::min(end, double(c + 1)) - std::max(begin, double(c))));
+        for (; c < count && double(c) < end; ++c)
+            layer[c * stride + slot] += float(weight * (std::min(end, double(c + 1)) - std::max(begin, double(c))));
     }
 }
 

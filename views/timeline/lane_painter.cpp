@@ -8,7 +8,10 @@
 #include "views/timeline/lane_pixels.h"
 #include "views/timeline/layer_text.h"
 #include "views/timeline/operation_strip.h"
+#include "views/timeline/row_crew.h"
 #include "views/timeline/state_text.h"
+
+#include <QThread>
 
 #include <algorithm>
 #include <cmath>
@@ -22,82 +25,138 @@ constexpr int kPatternFrom = 5; // pixels from which a pattern reads
 constexpr double kPale = 0.35; // of what an operation computes, in its strip
 constexpr int kNameFrom = 90; // logical pixels from which a bar may say its kind
 
-void copyRow(QImage &image, std::span<const QRgb> row, int left, int top, int bottom)
+/// Spans in sight of a picture that are worth a second thread: less take less than to wake one.
+constexpr std::uint64_t kManySpans = 100'000;
+constexpr int kMostHands = 4;
+
+void copyRow(const PixelLines &image, std::span<const QRgb> row, int left, int top, int bottom)
 {
     for (int y = top; y < bottom; ++y)
-        std::memcpy(scanLine(image, y) + left, row.data(), row.size_bytes());
+        std::memcpy(image.line(y) + left, row.data(), row.size_bytes());
+}
+
+std::uint64_t spansInSight(const TimelineState &state, const TrackRow &row)
+{
+    const Timeline &timeline = *state.timeline();
+    std::uint64_t count = 0;
+    for (const std::uint32_t index : row.tracks) {
+        const auto [from, to] =
+            visibleSpans(timeline, timeline.tracks[index].first, timeline.tracks[index].last, state.range);
+        count += to - from;
+    }
+    return count;
 }
 
 } // namespace
 
 void LanePainter::paint(QImage &image, const TimelineState &state, const QRect &tracks)
 {
-    m_mixer.prepare(state, state.showsCriticalPath);
+    m_hands.front().mixer.prepare(state, state.showsCriticalPath);
     const double ratio = image.devicePixelRatio();
     m_labels.setFont(uiFont(-2), ratio);
     if (state.measured)
         m_measured.prepare(state, ratio);
-    const auto device = [ratio](int logical) { return int(std::lround(logical * ratio)); };
-    const Lane all { device(tracks.left()), device(tracks.width()), device(tracks.top()), device(tracks.bottom() + 1),
-        0 };
-    const int planEnd = int(
-        std::clamp(std::ceil(timeToX(state.timeline()->duration, state.range, 0, all.width)), 0.0, double(all.width)));
-    for (const TrackRow &row : state.layout.rows) {
-        const int top = tracks.top() + rowTop(state.layout, row, state.scroll);
-        const int least = tracks.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
-        const auto lane = [&](int from, int height) {
-            return Lane { all.left, all.width, std::max(device(top + from), device(least)),
-                std::min(device(top + from + height), all.bottom), device(top + from + height) };
-        };
-        const Lane bar = lane(row.barTop, row.barHeight);
-        if (bar.top < bar.bottom)
-            paintRow(image, state, row, bar);
-        if (state.measured) // the plan is over: no idle rows up to the end of a longer run
-            for (int y = bar.top; y < bar.bottom; ++y)
-                std::fill(scanLine(image, y) + bar.left + planEnd, scanLine(image, y) + bar.left + bar.width,
-                    theme().panel.rgb());
-        const Lane measured = lane(row.measuredTop, row.measuredHeight);
-        if (state.measured && measured.top < measured.bottom)
-            m_measured.paint(image, state, row,
+    const std::vector<Placed> rows = placed(image, state, tracks);
+    fillRows(image, state, rows);
+    for (const Placed &each : rows) {
+        // Patterns and numbers of the front only: those behind would show through its gaps.
+        if (each.bar.top < each.bar.bottom && !each.isDense && each.row->kind != TrackRow::Kind::Summary) {
+            paintDetail(image, state, *each.row, each.bar);
+            if (state.focus)
+                paintMarks(image, state, *each.row, each.bar);
+        }
+        if (!state.measured)
+            continue;
+        // The plan is over: no idle rows up to the end of a longer run.
+        const Lane &bar = each.bar, &measured = each.measured;
+        const int planEnd = int(std::clamp(
+            std::ceil(timeToX(state.timeline()->duration, state.range, 0, bar.width)), 0.0, double(bar.width)));
+        for (int y = bar.top; y < bar.bottom; ++y)
+            std::fill(scanLine(image, y) + bar.left + planEnd, scanLine(image, y) + bar.left + bar.width,
+                theme().panel.rgb());
+        if (measured.top < measured.bottom)
+            m_measured.paint(image, state, *each.row,
                 QRect(measured.left, measured.top, measured.width, measured.bottom - measured.top),
-                device(top + row.measuredTop + row.measuredHeight) - device(top + row.measuredTop));
-        const Lane ghost = lane(row.ghostTop, row.ghostHeight);
-        if (ghost.top < ghost.bottom)
-            copyRow(image, m_mixer.ghost(state, row, ghost.width), ghost.left, ghost.top, ghost.bottom);
+                measured.foot - measured.head);
     }
     if (state.showsCriticalPath)
         paintCriticalPath(image, state, tracks);
 }
 
-void LanePainter::paintRow(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
+std::vector<LanePainter::Placed> LanePainter::placed(
+    const QImage &image, const TimelineState &state, const QRect &tracks)
 {
-    if (row.barHeight * image.devicePixelRatio() >= kShareFrom && m_mixer.isDense(state, row, state.range, lane.width))
-        return paintShares(image, state, row, lane);
-    copyRow(image, m_mixer.mix(state, row, state.range, lane.width), lane.left, lane.top, lane.bottom);
-    // Patterns and numbers of the front only: those behind would show through its gaps.
-    if (row.kind != TrackRow::Kind::Summary)
-        paintDetail(image, state, row, lane);
-    if (row.kind != TrackRow::Kind::Summary && state.focus)
-        paintMarks(image, state, row, lane);
+    const double ratio = image.devicePixelRatio();
+    const auto device = [ratio](int logical) { return int(std::lround(logical * ratio)); };
+    std::vector<Placed> rows;
+    for (const TrackRow &row : state.layout.rows) {
+        const int top = tracks.top() + rowTop(state.layout, row, state.scroll);
+        const int least = tracks.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
+        const auto lane = [&](int from, int height) {
+            const int head = device(top + from), foot = device(top + from + height);
+            return Lane { device(tracks.left()), device(tracks.width()), std::max(head, device(least)),
+                std::min(foot, device(tracks.bottom() + 1)), head, foot };
+        };
+        Placed each { &row, lane(row.barTop, row.barHeight), lane(row.measuredTop, row.measuredHeight),
+            lane(row.ghostTop, row.ghostHeight), int(std::lround(row.barHeight * ratio)), false };
+        if (each.bar.top >= each.bar.bottom && each.measured.top >= each.measured.bottom
+            && each.ghost.top >= each.ghost.bottom)
+            continue;
+        each.isDense = row.barHeight * ratio >= kShareFrom && mixer().isDense(state, row, state.range, each.bar.width);
+        rows.push_back(each);
+    }
+    return rows;
 }
 
-void LanePainter::paintShares(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane)
+void LanePainter::fillRows(QImage &image, const TimelineState &state, const std::vector<Placed> &rows)
 {
-    const KindShares &shares = m_mixer.shares(state, row, state.range, lane.width);
-    const KindShares::Colors colors = m_mixer.colors();
-    // Of the whole bar, although some of it may be scrolled out of sight.
-    const int height = int(std::lround(row.barHeight * image.devicePixelRatio()));
-    const bool isCutAbove = lane.bottom - lane.top < height && lane.top > 0 && lane.bottom < image.height();
-    m_column.resize(std::size_t(height));
-    const auto edge = [&](int column) { return lane.left + int(std::int64_t(column) * lane.width / shares.columns()); };
-    for (int c = 0; c < shares.columns(); ++c) {
-        std::ranges::fill(m_column, m_mixer.idle());
-        shares.fill(c, m_column, colors);
-        for (int y = lane.top; y < lane.bottom; ++y) {
-            const int fromBottom = isCutAbove ? lane.bottom - 1 - y : height - 1 - (y - lane.top);
-            std::fill(scanLine(image, y) + edge(c), scanLine(image, y) + edge(c + 1),
-                m_column[std::size_t(std::clamp(fromBottom, 0, height - 1))]);
-        }
+    std::uint64_t spans = 0;
+    for (const Placed &each : rows)
+        spans += spansInSight(state, *each.row);
+    const int hands = spans < kManySpans ? 1 : std::clamp(QThread::idealThreadCount(), 1, kMostHands);
+    m_hands.resize(std::max(m_hands.size(), std::size_t(hands)));
+    for (int hand = 1; hand < hands; ++hand)
+        m_hands[std::size_t(hand)].mixer = mixer();
+    const PixelLines lines(image);
+    const int height = image.height();
+    forEachRow(int(rows.size()), hands,
+        [&](int row, int hand) { fillRow(lines, height, state, rows[std::size_t(row)], m_hands[std::size_t(hand)]); });
+}
+
+void LanePainter::fillRow(
+    const PixelLines &image, int imageHeight, const TimelineState &state, const Placed &placed, Hand &hand)
+{
+    const Lane &bar = placed.bar, &ghost = placed.ghost;
+    if (bar.top < bar.bottom && placed.isDense)
+        fillShares(image, imageHeight, state, placed, hand);
+    else if (bar.top < bar.bottom)
+        copyRow(image, hand.mixer.mix(state, *placed.row, state.range, bar.width), bar.left, bar.top, bar.bottom);
+    if (ghost.top < ghost.bottom)
+        copyRow(image, hand.mixer.ghost(state, *placed.row, ghost.width), ghost.left, ghost.top, ghost.bottom);
+}
+
+/// Columns first, each as high as the whole bar, although some of it may be scrolled out of sight; then line by line.
+void LanePainter::fillShares(
+    const PixelLines &image, int imageHeight, const TimelineState &state, const Placed &placed, Hand &hand)
+{
+    const Lane &lane = placed.bar;
+    const KindShares &shares = hand.mixer.shares(state, *placed.row, state.range, lane.width);
+    const KindShares::Colors colors = hand.mixer.colors();
+    const int height = placed.barHeight, count = shares.columns();
+    hand.columns.assign(std::size_t(height) * std::size_t(count), hand.mixer.idle());
+    hand.edges.resize(std::size_t(count) + 1);
+    for (int c = 0; c < count; ++c)
+        shares.fill(
+            c, std::span(hand.columns).subspan(std::size_t(c) * std::size_t(height), std::size_t(height)), colors);
+    for (int c = 0; c <= count; ++c)
+        hand.edges[std::size_t(c)] = lane.left + int(std::int64_t(c) * lane.width / count);
+    const bool isCutAbove = lane.bottom - lane.top < height && lane.top > 0 && lane.bottom < imageHeight;
+    for (int y = lane.top; y < lane.bottom; ++y) {
+        const int fromBottom = isCutAbove ? lane.bottom - 1 - y : height - 1 - (y - lane.top);
+        const QRgb *pixel = hand.columns.data() + std::clamp(fromBottom, 0, height - 1);
+        QRgb *line = image.line(y);
+        for (int c = 0; c < count; ++c, pixel += height)
+            std::fill(line + hand.edges[std::size_t(c)], line + hand.edges[std::size_t(c) + 1], *pixel);
     }
 }
 
@@ -107,18 +166,18 @@ void LanePainter::paintDetail(QImage &image, const TimelineState &state, const T
     const int strip = int(std::lround(stripHeight(row.barHeight) * ratio));
     const Timeline &timeline = *state.timeline();
     const QRect all(lane.left, lane.top, lane.width, lane.bottom - lane.top);
-    const auto [from, to] = m_mixer.distinctSpans(timeline, row.tracks.front(), state.range, lane.width);
+    const auto [from, to] = mixer().distinctSpans(timeline, row.tracks.front(), state.range, lane.width);
     for (std::uint32_t i = from; i < to; ++i) {
         const PixelSpan pixels = pixelSpan(timeline, i, state.range, lane.width);
-        if (pixels.width() < kPatternFrom || !m_mixer.isVivid(state, i))
+        if (pixels.width() < kPatternFrom || !mixer().isVivid(state, i))
             continue;
         const QRect bar(lane.left + pixels.left, lane.top, pixels.width() - 1, all.height());
-        const QRgb fill = m_mixer.fillOf(timeline, i, row.hasTurns);
-        const QRgb ink = m_mixer.inkOf(timeline, i, row.hasTurns);
+        const QRgb fill = mixer().fillOf(timeline, i, row.hasTurns);
+        const QRgb ink = mixer().inkOf(timeline, i, row.hasTurns);
         if (bar.height() >= 8) {
             for (const QPoint corner : { bar.topLeft(), bar.bottomLeft(), bar.topRight(), bar.bottomRight() }) {
                 if (all.contains(corner))
-                    scanLine(image, corner.y())[corner.x()] = mixed(fill, m_mixer.idle(), 0.6);
+                    scanLine(image, corner.y())[corner.x()] = mixed(fill, mixer().idle(), 0.6);
             }
         }
         paintPattern(image, bar, bar & all, fillPattern(timeline.kind[i]), fill, ink);
@@ -138,7 +197,7 @@ void LanePainter::paintStrip(
 {
     for (const OperationPart &part : operationParts(*state.timeline(), span)) {
         const QRgb color =
-            part.part == &Breakdown::compute ? mixed(fill, m_mixer.idle(), kPale) : partColor(part.part).rgb();
+            part.part == &Breakdown::compute ? mixed(fill, mixer().idle(), kPale) : partColor(part.part).rgb();
         const auto edge = [&](Nanoseconds t) {
             return lane.left
                 + int(std::lround(std::clamp(timeToX(t, state.range, 0, lane.width), -8.0, lane.width + 8.0)));
@@ -156,14 +215,14 @@ void LanePainter::paintMarks(QImage &image, const TimelineState &state, const Tr
 {
     const TimeFocus &focus = *state.focus;
     const QRect all(lane.left, lane.top, lane.width, lane.bottom - lane.top);
-    const auto [from, to] = m_mixer.distinctSpans(focus.timeline, row.tracks.front(), state.range, lane.width);
+    const auto [from, to] = mixer().distinctSpans(focus.timeline, row.tracks.front(), state.range, lane.width);
     for (std::uint32_t i = from; i < to; ++i) {
         const PixelSpan pixels = pixelSpan(focus.timeline, i, state.range, lane.width);
         if (pixels.width() < kPatternFrom)
             continue;
         const QRect bar(lane.left + pixels.left, lane.top, pixels.width() - 1, all.height());
         const FocusMark &mark = focus.marks[i];
-        const QRgb fill = m_mixer.fillOf(mark), ink = inkOn(QColor(fill)).rgb();
+        const QRgb fill = mixer().fillOf(mark), ink = inkOn(QColor(fill)).rgb();
         if (!focus.partOf(i)) {
             paintLabel(image, state, mark.span, bar & all,
                 std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
@@ -258,16 +317,16 @@ void LanePainter::paintCriticalPath(QImage &image, const TimelineState &state, c
         const QRect device =
             QRectF(rect.x() * ratio, rect.y() * ratio, rect.width() * ratio, rect.height() * ratio).toRect() & clip;
         const WorkKind kind = timeline.kind[span];
-        const QRgb color = !state.filter.hasKind(kind) ? m_mixer.fadedOf(timeline, span)
+        const QRgb color = !state.filter.hasKind(kind) ? mixer().fadedOf(timeline, span)
             : state.jobs.isEmpty()                     ? theme().work(kind).rgb()
-                                                       : m_mixer.fillOf(timeline, span, false);
+                                                       : mixer().fillOf(timeline, span, false);
         const int width = std::max(1, device.width() - (device.width() >= kTellApart ? 1 : 0));
         for (int y = device.top(); y <= device.bottom(); ++y)
             std::fill_n(scanLine(image, y) + device.left(), device.isEmpty() ? 0 : width, color);
         const QString number = spanLabel(*state.evaluation, span);
         if (!number.isEmpty() && device.height() >= kLabelHeight * ratio
             && device.width() >= m_labels.width(number) + kLabelPad)
-            m_labels.draw(image, device.center(), number, m_mixer.inkOf(timeline, span, false), device);
+            m_labels.draw(image, device.center(), number, mixer().inkOf(timeline, span, false), device);
     }
 }
 

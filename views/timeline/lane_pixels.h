@@ -21,4 +21,19 @@ inline constexpr int kLabelPad = 3;
     return reinterpret_cast<QRgb *>(image.scanLine(y));
 }
 
+/// Lines of a 32-bit image that several threads fill, each its own ones: QImage::scanLine() is not for that.
+class PixelLines {
+public:
+    explicit PixelLines(QImage &image)
+        : m_first(reinterpret_cast<QRgb *>(image.bits()))
+        , m_stride(image.bytesPerLine() / qsizetype(sizeof(QRgb)))
+    {
+    }
+    [[nodiscard]] QRgb *line(int y) const { return m_first + y * m_stride; }
+
+private:
+    QRgb *m_first;
+    qsizetype m_stride;
+};
+
 } // namespace trainyard
