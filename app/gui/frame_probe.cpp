@@ -3,7 +3,9 @@
 
 #include "core/base/printable.h"
 #include "models/live_words.h"
+#include "views/timeline/timeline_view.h"
 
+#include <QEvent>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -27,6 +29,18 @@ double residentMegabytes()
     return file.readAll().split(' ').value(1).toDouble() * double(sysconf(_SC_PAGESIZE)) * 1e-6;
 }
 
+/// Since the kernel started it, to the 10 ms of its clock; below 0 where that is not told.
+double ageOfProcessMs()
+{
+    QFile stat(QStringLiteral("/proc/self/stat")), uptime(QStringLiteral("/proc/uptime"));
+    if (!stat.open(QIODevice::ReadOnly) || !uptime.open(QIODevice::ReadOnly))
+        return -1;
+    // Field 22, in ticks since the machine started; the name, field 2, may hold blanks and ends with a bracket.
+    const QByteArray text = stat.readAll();
+    const double started = text.mid(text.lastIndexOf(')') + 2).split(' ').value(19).toDouble();
+    return (uptime.readAll().split(' ').value(0).toDouble() - started / double(sysconf(_SC_CLK_TCK))) * 1e3;
+}
+
 template <class Counts> QJsonArray arrayOf(const Counts &counts)
 {
     QJsonArray array;
@@ -37,8 +51,9 @@ template <class Counts> QJsonArray arrayOf(const Counts &counts)
 
 } // namespace
 
-FrameProbe::FrameProbe(LiveDocument &live, QString path)
+FrameProbe::FrameProbe(LiveDocument &live, TimelineView &timeline, QString path)
     : m_live(live)
+    , m_timeline(timeline)
     , m_path(std::move(path))
 {
     m_since.start();
@@ -56,6 +71,7 @@ FrameProbe::FrameProbe(LiveDocument &live, QString path)
         }
     });
     m_ticks.start();
+    timeline.canvas()->installEventFilter(this);
 }
 
 FrameProbe::~FrameProbe()
@@ -63,6 +79,15 @@ FrameProbe::~FrameProbe()
     QFile file(m_path);
     if (!file.open(QIODevice::WriteOnly) || file.write(toJson()) < 0)
         std::fprintf(stderr, "trainyard: %s could not be written\n", printable(m_path.toStdString()).c_str());
+}
+
+bool FrameProbe::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::Paint && !m_timeline.state().isEmpty()) {
+        watched->removeEventFilter(this);
+        QTimer::singleShot(0, this, [this] { m_firstGanttMs = ageOfProcessMs(); }); // it is painted by then
+    }
+    return false;
 }
 
 void FrameProbe::look()
@@ -103,7 +128,9 @@ QByteArray FrameProbe::toJson() const
     const QJsonObject store { { QStringLiteral("events"), qint64(counts.events) },
         { QStringLiteral("duplicates"), qint64(counts.duplicates) }, { QStringLiteral("aged"), qint64(counts.aged) },
         { QStringLiteral("thinned"), qint64(counts.thinned) } };
-    return QJsonDocument(QJsonObject { { QStringLiteral("frames"), frames }, { QStringLiteral("memory"), moments },
+    return QJsonDocument(QJsonObject { { QStringLiteral("first_gantt_ms"),
+                                           m_firstGanttMs >= 0 ? QJsonValue(m_firstGanttMs) : QJsonValue() },
+                             { QStringLiteral("frames"), frames }, { QStringLiteral("memory"), moments },
                              { QStringLiteral("sources"), sources }, { QStringLiteral("store"), store },
                              { QStringLiteral("left_out"), m_live.dropped() },
                              { QStringLiteral("newest_step"), qint64(m_live.newestStep()) } })

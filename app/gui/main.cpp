@@ -188,7 +188,7 @@ int runWindow(QApplication &application, const Options &options)
     }
     std::optional<FrameProbe> probe;
     if (!options.frames.isEmpty())
-        probe.emplace(window.live(), options.frames);
+        probe.emplace(window.live(), *window.workbench().timeline, options.frames);
     if (options.seconds > 0)
         QTimer::singleShot(std::chrono::seconds(options.seconds), &application, &QCoreApplication::quit);
     if (options.showsNewPlan)
