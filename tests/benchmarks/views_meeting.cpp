@@ -15,6 +15,8 @@ using namespace trainyard;
 
 namespace {
 
+constexpr int kReplicas = 32; // of 128 GPUs
+
 struct FourVariants : WindowFixture {
     FourVariants()
     {
@@ -49,7 +51,7 @@ BENCHMARK(editWithFourVariants)->Unit(benchmark::kMillisecond);
 /// Four variants of Llama 3.1 405B on a quarter of its GPUs.
 void editWithFourVariantsOf4096Gpus(benchmark::State &state)
 {
-    constexpr int kReplicas = 32; // of 128 GPUs
+
     WindowFixture meeting(QStringLiteral("llama-3.1-405b-16384-h100"));
     const auto change = [&](auto edit) {
         Plan next = *meeting.document.plan();
