@@ -102,6 +102,10 @@ Recording withNumbers(Recording recording)
         for (double *value :
             { &point.bytes, &point.seconds, &point.bytesPerSecond, &point.busBytesPerSecond, &point.rttSeconds })
             make(*value);
+    for (KernelPoint &point : recording.kernels)
+        for (double *value : { &point.m, &point.n, &point.k, &point.batch, &point.heads, &point.headDim,
+                 &point.sequence, &point.leastSeconds, &point.seconds, &point.bytes, &point.flops })
+            make(*value);
     for (RecordedNodes &nodes : recording.nodes)
         for (double *value : { &nodes.nicBytesPerSecond, &nodes.nvlinkBytesPerSecond, &nodes.hostMemoryBytes })
             make(*value);

@@ -15,6 +15,7 @@ namespace trainyard::readers {
 
 namespace {
 
+constexpr double kLeastMicroseconds = 1e-3; // a nanosecond: bytes ÷ less may be no number any more
 constexpr std::size_t kMostFastest = 20000;
 constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; // as Unix time, the year 2255
 
@@ -39,8 +40,8 @@ public:
         const std::string prefix = isPair ? "p2p_" : "coll_";
         const auto bytes = perf[prefix + "msg_size_bytes"].number();
         const auto microseconds = perf[prefix + "exec_time_us"].number();
-        if (!header || !bytes || !microseconds || !(*microseconds > 0) || !(*microseconds < 1e12) || !(*bytes >= 0)
-            || !(*bytes < 1e18))
+        if (!header || !bytes || !microseconds || !(*microseconds >= kLeastMicroseconds) || !(*microseconds < 1e12)
+            || !(*bytes >= 0) || !(*bytes < 1e18))
             return m_scribe.drop("records without a size or a time");
         RecordedCollective one;
         const std::string operation = collectiveNamed(perf[isPair ? "p2p" : "coll"].text());

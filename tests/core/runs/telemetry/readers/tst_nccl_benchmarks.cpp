@@ -157,6 +157,19 @@ private slots:
         QVERIFY(r.sources[0].isTruncated);
     }
 
+    void anOperationOfNoTimeIsNoPointOfABenchmark()
+    {
+        const auto record = [](const std::string &us) {
+            return R"({"header":{"id":"0x1","rank":0,"n_ranks":8,"nnodes":2},"metadata":{"hostname":"h","pid":7},)"
+                   R"("coll_perf":{"coll":"AllReduce","coll_sn":1,"coll_msg_size_bytes":1000000,"coll_exec_time_us":)"
+                + us + "}}\n";
+        };
+        const Recording r = read("h-pid7.log", record("1e-300") + record("0.0009") + record("100"));
+        QCOMPARE(r.ranks[0].collectives.size(), std::size_t(1));
+        QCOMPARE(r.benchmarks.size(), std::size_t(1));
+        QVERIFY(isNear(r.benchmarks[0].bytesPerSecond, 10e9)); // of what was told: 1 MB in 100 us
+    }
+
     void theFlightRecorderTellsWhatIsNotDone()
     {
         const Recording r = read("nccl_trace_rank_5.json",
