@@ -38,6 +38,20 @@ private slots:
         QCOMPARE(folded, plain);
     }
 
+    /// toml++ 3.3 has no answer whether these are blanks.
+    void lettersOfEveryBlockMayStandWhereTomlExpectsABlank()
+    {
+        for (char32_t letter = 0x80; letter < 0x11000; letter += letter < 0xfa00 || letter > 0xff00 ? 97 : 1) {
+            if (letter >= 0xd800 && letter < 0xe000)
+                continue;
+            const std::string text = QString::fromUcs4(&letter, 1).toStdString();
+            const Flat inText = flat(tomlSettings("name = \"" + text + "\"\n"));
+            QCOMPARE(inText.at("name"), text);
+            const auto bare = tomlSettings("n = 1\n" + text + " n2 = 2\n");
+            QVERIFY(!bare || flat(bare).count("n2") == 0 || letter == 0xa0 || letter == 0x3000 || letter == 0xfeff);
+        }
+    }
+
     void jsonYamlAndTomlOfTheSameSettingsAreEqual()
     {
         const Flat expected { { "a.b", "True" }, { "a.list", "[1, 2]" }, { "a.text", "x # y" }, { "n", "8192" },
