@@ -134,6 +134,7 @@ void LivePage::wire()
     connect(&m_runs, &RunDocument::overlayChanged, this, &LivePage::showCurves);
     connect(&m_runs, &RunDocument::optionsChanged, this, &LivePage::showStep);
     setPanelTable(m_body, [this] { return sources->table->toTsv(); });
+    showState();
 }
 
 void LivePage::showEvent(QShowEvent *event)

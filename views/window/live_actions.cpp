@@ -12,6 +12,7 @@
 #include "views/parts/prompts.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/file_actions.h"
+#include "views/window/page_place.h"
 #include "views/window/saved_recording.h"
 #include "views/window/workbench.h"
 
@@ -38,13 +39,17 @@ LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocu
     , m_prompts(prompts)
     , m_messages(messages)
     , m_window(window)
-    , m_page(new LivePage(live, runs))
-    , m_sheet(new ConnectSheet([this](const QString &address, const live::SourceSettings &settings) {
-        return connectTo(address, settings);
-    }))
+    , m_page(new PagePlace<LivePage>([this] { return makePage(); }))
+    , m_sheet(new PagePlace<ConnectSheet>([this] { return makeSheet(); }))
     , m_strip(new LiveStrip(live, &runs))
 {
-    wirePage();
+    connect(m_strip, &LiveStrip::pageRequested, this, &LiveActions::pageRequested);
+    connect(&live, &LiveDocument::alarmFault, this, [this](const QString &text) {
+        m_messages.show({ QStringLiteral("live"), Message::Tone::Error, tr("Alarms: %1").arg(text), {}, {} });
+    });
+    connect(
+        &live, &LiveDocument::sourcesChanged, this, [this] { static_cast<void>(m_page->page()); },
+        Qt::SingleShotConnection);
     for (const auto signal : { &LiveDocument::sourcesChanged, &LiveDocument::stepsChanged })
         connect(&live, signal, this, &LiveActions::tellChanges);
     connect(&live, &LiveDocument::followingChanged, this, &LiveActions::tellChanges);
@@ -76,30 +81,55 @@ void LiveActions::tellChanges()
         emit changed();
 }
 
-void LiveActions::wirePage()
+LivePage &LiveActions::page()
 {
-    connect(m_sheet, &ConnectSheet::connected, this, &LiveActions::pageRequested);
-    connect(m_sheet, &ConnectSheet::cancelled, this, [this] {
+    return m_page->page();
+}
+
+ConnectSheet &LiveActions::sheet()
+{
+    return m_sheet->page();
+}
+
+QWidget &LiveActions::pagePlace()
+{
+    return *m_page;
+}
+
+QWidget &LiveActions::sheetPlace()
+{
+    return *m_sheet;
+}
+
+ConnectSheet *LiveActions::makeSheet()
+{
+    auto *sheet = new ConnectSheet(
+        [this](const QString &address, const live::SourceSettings &settings) { return connectTo(address, settings); });
+    connect(sheet, &ConnectSheet::connected, this, &LiveActions::pageRequested);
+    connect(sheet, &ConnectSheet::cancelled, this, [this] {
         if (m_live.isLive())
             emit pageRequested();
         else
             emit workbenchRequested();
     });
-    m_sheet->setFileChooser([this](const QString &title) { return fileOf(title); });
-    connect(m_strip, &LiveStrip::pageRequested, this, &LiveActions::pageRequested);
-    connect(m_page, &LivePage::closed, this, &LiveActions::workbenchRequested);
-    connect(m_page, &LivePage::connectRequested, this, &LiveActions::sheetRequested);
-    connect(m_page, &LivePage::replayRequested, this, qOverload<>(&LiveActions::replay));
-    connect(m_page, &LivePage::saveRequested, this, &LiveActions::save);
-    connect(m_page, &LivePage::rulesRequested, this, &LiveActions::readAlarmRules);
-    connect(&m_live, &LiveDocument::alarmFault, this, [this](const QString &text) {
-        m_messages.show({ QStringLiteral("live"), Message::Tone::Error, tr("Alarms: %1").arg(text), {}, {} });
-    });
-    connect(m_page, &LivePage::compareRequested, this, &LiveActions::comparisonRequested);
-    connect(m_page->alarms, &AlarmList::alarmChosen, this, &LiveActions::goTo);
-    connect(m_page->whatIfs, &WhatIfList::editCommitted, this,
+    sheet->setFileChooser([this](const QString &title) { return fileOf(title); });
+    return sheet;
+}
+
+LivePage *LiveActions::makePage()
+{
+    auto *page = new LivePage(m_live, m_runs);
+    connect(page, &LivePage::closed, this, &LiveActions::workbenchRequested);
+    connect(page, &LivePage::connectRequested, this, &LiveActions::sheetRequested);
+    connect(page, &LivePage::replayRequested, this, qOverload<>(&LiveActions::replay));
+    connect(page, &LivePage::saveRequested, this, &LiveActions::save);
+    connect(page, &LivePage::rulesRequested, this, &LiveActions::readAlarmRules);
+    connect(page, &LivePage::compareRequested, this, &LiveActions::comparisonRequested);
+    connect(page->alarms, &AlarmList::alarmChosen, this, &LiveActions::goTo);
+    connect(page->whatIfs, &WhatIfList::editCommitted, this,
         [this](const PlanPtr &next, const QString &text) { m_document.apply(next, text); });
-    connect(m_page->whatIfs, &WhatIfList::planRequested, &m_files, &FileActions::startWith);
+    connect(page->whatIfs, &WhatIfList::planRequested, &m_files, &FileActions::startWith);
+    return page;
 }
 
 void LiveActions::addTo(QStackedWidget &pages, Workbench &workbench)

@@ -15,6 +15,7 @@ namespace trainyard {
 class ConnectSheet;
 class FileActions;
 class LivePage;
+template <class Page> class PagePlace;
 class LiveStrip;
 class MessageBar;
 class PlanDocument;
@@ -30,8 +31,11 @@ public:
 
     /// Puts the page and the sheet among the others, and the strip on the workbench.
     void addTo(QStackedWidget &pages, Workbench &workbench);
-    [[nodiscard]] LivePage &page() { return *m_page; }
-    [[nodiscard]] ConnectSheet &sheet() { return *m_sheet; }
+    /// Made when they are first asked for, the page with the first source at the latest.
+    [[nodiscard]] LivePage &page();
+    [[nodiscard]] ConnectSheet &sheet();
+    [[nodiscard]] QWidget &pagePlace();
+    [[nodiscard]] QWidget &sheetPlace();
     [[nodiscard]] LiveStrip &strip() { return *m_strip; } // on the workbench
 
     /// Errors of address and settings.
@@ -60,7 +64,8 @@ signals:
 
 private:
     void replay(const QString &path);
-    void wirePage();
+    [[nodiscard]] LivePage *makePage();
+    [[nodiscard]] ConnectSheet *makeSheet();
     void tellChanges();
     void showPlace(const watch::Alarm &alarm);
     [[nodiscard]] QString fileOf(const QString &title);
@@ -72,8 +77,8 @@ private:
     Prompts &m_prompts;
     MessageBar &m_messages;
     QWidget *m_window;
-    LivePage *m_page;
-    ConnectSheet *m_sheet;
+    PagePlace<LivePage> *m_page;
+    PagePlace<ConnectSheet> *m_sheet;
     LiveStrip *m_strip;
     Workbench *m_workbench = nullptr;
     /// whose step is on its way

@@ -2,7 +2,6 @@
 #include "views/window/main_window.h"
 
 #include "models/dropped_file.h"
-#include "models/job_edits.h"
 #include "models/sample_plans.h"
 #include "models/text/foreign_text.h"
 #include "views/cluster/cluster_map.h"
@@ -31,6 +30,7 @@
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
 #include "views/window/live_actions.h"
+#include "views/window/page_place.h"
 #include "views/window/panel_tables.h"
 #include "views/window/planner_actions.h"
 #include "views/window/run_actions.h"
@@ -40,7 +40,6 @@
 #include "views/window/sweep_actions.h"
 #include "views/window/top_bar.h"
 #include "views/window/tour_strip.h"
-#include "views/window/validation_actions.h"
 #include "views/window/window_commands.h"
 
 #include <QApplication>
@@ -80,9 +79,6 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_session(models.document)
     , m_live(m_runs, models.catalogue)
     , m_workbench(new Workbench(models))
-    , m_validation(new ValidationPage(m_runner))
-    , m_experts(new ExpertsPage(models.catalogue))
-    , m_jobs(new JobsPage(models.catalogue))
     , m_layer(new LayerPage(m_opener))
     , m_run(new RunPage(m_runs))
     , m_reading(new ReadingStrip(m_runs))
@@ -92,7 +88,6 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_files(new FileActions(models.document, m_session, recent, prompts, *m_messages, this))
     , m_target(new FileTarget(prompts, *m_messages, this))
     , m_exports(new ExportActions(models.document, models.bridge, *m_target, this))
-    , m_validationActions(new ValidationActions(*m_validation, *m_files, prompts, *m_messages, this))
     , m_runActions(new RunActions(m_runs, *m_files, prompts, *m_messages, this))
     , m_lessons(new RunLessons(models, m_runs, *m_run, *m_files, *m_messages, this))
     , m_liveActions(new LiveActions(models, m_live, m_runs, *m_files, prompts, *m_messages, this))
@@ -102,6 +97,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_palette(new CommandPalette(m_commands, this))
     , m_overlay(new ShortcutOverlay(m_commands, this))
 {
+    makePlaces();
     addCommands(m_commands, *this, prompts);
     m_top = new TopBar(m_commands);
     setMenuWidget(m_top);
@@ -162,10 +158,6 @@ MainWindow::~MainWindow()
 void MainWindow::connectModels()
 {
     PlanDocument &document = m_models.document;
-    connect(&document, &PlanDocument::planChanged, m_experts,
-        [this] { m_experts->setPlan(m_models.document.plan(), m_models.document.displayName()); });
-    connect(&document, &PlanDocument::planChanged, m_jobs,
-        [this] { m_jobs->setPlan(m_models.document.plan(), m_models.document.displayName()); });
     connect(&m_session, &SessionDocument::changed, this, &MainWindow::updateTitle); // with every edit of its plans
     connect(&document, &PlanDocument::pathChanged, this, &MainWindow::updateTitle);
     connect(&document.undoGroup(), &QUndoGroup::indexChanged, &m_commands, &CommandRegistry::refresh);
@@ -181,18 +173,11 @@ void MainWindow::connectModels()
         });
     connect(&document, &PlanDocument::replaced, this, &MainWindow::showWorkbench);
     connect(m_files, &FileActions::rowsDropped, this, [this](const QString &path) {
-        m_validation->run(path);
+        validation().run(path);
         showValidation();
     });
     connect(m_workbench->workload, &WorkloadEditor::configRequested, m_files, &FileActions::chooseModelConfig);
-    connect(m_validation, &ValidationPage::closed, this, &MainWindow::showWorkbench);
-    connect(m_experts, &ExpertsPage::closed, this, &MainWindow::showWorkbench);
     connect(m_workbench->jobs, &JobsPanel::comparisonRequested, this, &MainWindow::showJobs);
-    connect(m_jobs, &JobsPage::closed, this, &MainWindow::showWorkbench);
-    connect(m_jobs, &JobsPage::schedulerChosen, this, [this](JobScheduler scheduler) {
-        if (const JobEdit edit = withScheduler(*m_models.document.plan(), scheduler))
-            m_models.document.apply(edit.plan, edit.text);
-    });
     connect(m_layer, &LayerPage::closed, this, &MainWindow::showWorkbench);
     connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, this, [this](const EvaluationPtr &evaluation) {
         m_opener.setEvaluation(evaluation);

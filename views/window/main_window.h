@@ -29,6 +29,7 @@ class LayerPage;
 class LiveActions;
 class MessageBar;
 class NewPlanSheet;
+template <class Page> class PagePlace;
 class PageSwitcher;
 class PlannerActions;
 class Prompts;
@@ -62,9 +63,10 @@ public:
     [[nodiscard]] ShortcutOverlay &overlay() { return *m_overlay; }
     [[nodiscard]] MessageBar &messages() { return *m_messages; }
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
-    [[nodiscard]] ValidationPage &validation() { return *m_validation; }
-    [[nodiscard]] ExpertsPage &experts() { return *m_experts; }
-    [[nodiscard]] JobsPage &jobs() { return *m_jobs; }
+    /// Made when they are first asked for.
+    [[nodiscard]] ValidationPage &validation();
+    [[nodiscard]] ExpertsPage &experts();
+    [[nodiscard]] JobsPage &jobs();
     [[nodiscard]] LayerPage &layer() { return *m_layer; }
     [[nodiscard]] RunDocument &runs() { return m_runs; }
     [[nodiscard]] RunPage &run() { return *m_run; }
@@ -134,6 +136,7 @@ private:
     void connectPlanner();
     void connectSession();
     /// of the pages that have been made
+    void makePlaces();
     QWidget *makeSwitcher();
     void updateTitle();
     /// of the document's plan; none: it was evaluated
@@ -161,9 +164,9 @@ private:
     /// shows in the document of the run
     LiveDocument m_live;
     Workbench *m_workbench;
-    ValidationPage *m_validation;
-    ExpertsPage *m_experts;
-    JobsPage *m_jobs;
+    PagePlace<ValidationPage> *m_validation = nullptr;
+    PagePlace<ExpertsPage> *m_experts = nullptr;
+    PagePlace<JobsPage> *m_jobs = nullptr;
     LayerPage *m_layer;
     RunPage *m_run;
     ReadingStrip *m_reading;
@@ -176,7 +179,7 @@ private:
     /// of pictures and exports
     FileTarget *m_target;
     ExportActions *m_exports;
-    ValidationActions *m_validationActions;
+    ValidationActions *m_validationActions = nullptr;
     RunActions *m_runActions;
     RunLessons *m_lessons;
     LiveActions *m_liveActions;

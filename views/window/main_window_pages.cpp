@@ -2,6 +2,7 @@
 // Which page the window shows, and the page and the line of the run.
 #include "views/window/main_window.h"
 
+#include "models/job_edits.h"
 #include "views/cluster/cluster_map.h"
 #include "views/experts/experts_page.h"
 #include "views/export/export_actions.h"
@@ -23,6 +24,7 @@
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
 #include "views/window/live_actions.h"
+#include "views/window/page_place.h"
 #include "views/window/page_switcher.h"
 #include "views/window/planner_actions.h"
 #include "views/window/run_actions.h"
@@ -30,6 +32,7 @@
 #include "views/window/session_actions.h"
 #include "views/window/sweep_actions.h"
 #include "views/window/tour_strip.h"
+#include "views/window/validation_actions.h"
 
 #include <QLineEdit>
 #include <QMenu>
@@ -39,29 +42,72 @@
 
 namespace trainyard {
 
+ValidationPage &MainWindow::validation()
+{
+    return m_validation->page();
+}
+
+ExpertsPage &MainWindow::experts()
+{
+    return m_experts->page();
+}
+
+JobsPage &MainWindow::jobs()
+{
+    return m_jobs->page();
+}
+
+void MainWindow::makePlaces()
+{
+    m_validation = new PagePlace<ValidationPage>([this] {
+        auto *page = new ValidationPage(m_runner);
+        m_validationActions = new ValidationActions(*page, *m_files, m_prompts, *m_messages, this);
+        connect(page, &ValidationPage::closed, this, &MainWindow::showWorkbench);
+        return page;
+    });
+    m_experts = new PagePlace<ExpertsPage>([this] {
+        auto *page = new ExpertsPage(m_models.catalogue);
+        connect(&m_models.document, &PlanDocument::planChanged, page,
+            [this, page] { page->setPlan(m_models.document.plan(), m_models.document.displayName()); });
+        connect(page, &ExpertsPage::closed, this, &MainWindow::showWorkbench);
+        return page;
+    });
+    m_jobs = new PagePlace<JobsPage>([this] {
+        auto *page = new JobsPage(m_models.catalogue);
+        connect(&m_models.document, &PlanDocument::planChanged, page,
+            [this, page] { page->setPlan(m_models.document.plan(), m_models.document.displayName()); });
+        connect(page, &JobsPage::closed, this, &MainWindow::showWorkbench);
+        connect(page, &JobsPage::schedulerChosen, this, [this](JobScheduler scheduler) {
+            if (const JobEdit edit = withScheduler(*m_models.document.plan(), scheduler))
+                m_models.document.apply(edit.plan, edit.text);
+        });
+        return page;
+    });
+}
+
 void MainWindow::showValidation()
 {
     m_files->commitTyped();
     m_pages->setCurrentWidget(m_validation);
-    m_validation->open();
+    validation().open();
     m_commands.refresh();
 }
 
 void MainWindow::showExperts()
 {
     m_files->commitTyped();
-    m_experts->setPlan(m_models.document.plan(), m_models.document.displayName());
+    experts().setPlan(m_models.document.plan(), m_models.document.displayName());
     m_pages->setCurrentWidget(m_experts);
-    m_experts->setFocus(Qt::ShortcutFocusReason);
+    experts().setFocus(Qt::ShortcutFocusReason);
     m_commands.refresh();
 }
 
 void MainWindow::showJobs()
 {
     m_files->commitTyped();
-    m_jobs->setPlan(m_models.document.plan(), m_models.document.displayName());
+    jobs().setPlan(m_models.document.plan(), m_models.document.displayName());
     m_pages->setCurrentWidget(m_jobs);
-    m_jobs->setFocus(Qt::ShortcutFocusReason);
+    jobs().setFocus(Qt::ShortcutFocusReason);
     m_commands.refresh();
 }
 
@@ -116,7 +162,7 @@ void MainWindow::connectRun()
 void MainWindow::showLive()
 {
     m_files->commitTyped();
-    m_pages->setCurrentWidget(&m_liveActions->page());
+    m_pages->setCurrentWidget(&m_liveActions->pagePlace());
     m_liveActions->page().setFocus(Qt::ShortcutFocusReason);
     m_commands.refresh();
 }
@@ -124,7 +170,7 @@ void MainWindow::showLive()
 void MainWindow::showConnect(const QString &address)
 {
     m_files->commitTyped();
-    m_pages->setCurrentWidget(&m_liveActions->sheet());
+    m_pages->setCurrentWidget(&m_liveActions->sheetPlace());
     m_liveActions->sheet().start(address);
     m_commands.refresh();
 }
@@ -216,7 +262,7 @@ QWidget *MainWindow::makeSwitcher()
     m_switcher->add(&m_planner->page(), tr("Planner"), QStringLiteral("view.planner"));
     m_switcher->add(&m_sweep->page(), tr("Sweep"), QStringLiteral("view.sweep"));
     m_switcher->add(m_run, tr("Plan against run"), QStringLiteral("view.run"));
-    m_switcher->add(&m_liveActions->page(), tr("Live"), QStringLiteral("view.live"));
+    m_switcher->add(&m_liveActions->pagePlace(), tr("Live"), QStringLiteral("view.live"));
     m_switcher->add(m_experts, tr("Experts"), QStringLiteral("view.experts"));
     m_switcher->add(m_layer, tr("Expert layer"), QStringLiteral("view.layer"));
     m_switcher->add(m_jobs, tr("Jobs"), QStringLiteral("jobs.compare"));

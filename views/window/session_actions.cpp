@@ -8,11 +8,11 @@
 #include "views/session/compare_page.h"
 #include "views/session/variant_strip.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/page_place.h"
 #include "views/window/workbench.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QVBoxLayout>
 
 namespace trainyard {
 
@@ -26,7 +26,11 @@ SessionActions::SessionActions(
     , m_figures(session, models.catalogue)
     , m_strip(new VariantStrip(session, m_figures))
     , m_board(new BoardPage(session, m_figures))
-    , m_comparisonPlace(new QWidget)
+    , m_comparison(new PagePlace<ComparePage>([this] {
+        auto *page = new ComparePage(m_session, m_models.catalogue);
+        connect(page, &ComparePage::closed, this, &SessionActions::boardRequested);
+        return page;
+    }))
 {
     workbench.addVariants(m_strip);
     session.setViewSource([this] { return view(); });
@@ -96,13 +100,11 @@ void SessionActions::branch()
 
 ComparePage &SessionActions::comparison()
 {
-    if (!m_comparison) {
-        m_comparison = new ComparePage(m_session, m_models.catalogue);
-        auto *column = new QVBoxLayout(m_comparisonPlace);
-        column->setContentsMargins(0, 0, 0, 0);
-        column->addWidget(m_comparison);
-        connect(m_comparison, &ComparePage::closed, this, &SessionActions::boardRequested);
-    }
+    return m_comparison->page();
+}
+
+QWidget &SessionActions::comparisonPlace()
+{
     return *m_comparison;
 }
 

@@ -10,6 +10,7 @@ namespace trainyard {
 
 class BoardPage;
 class ComparePage;
+template <class Page> class PagePlace;
 class ExportActions;
 class MessageBar;
 class VariantStrip;
@@ -28,7 +29,7 @@ public:
     /// Made when it is first asked for: two timelines are much to begin with.
     [[nodiscard]] ComparePage &comparison();
     /// in which it stands, from the beginning
-    [[nodiscard]] QWidget &comparisonPlace() { return *m_comparisonPlace; }
+    [[nodiscard]] QWidget &comparisonPlace();
     [[nodiscard]] VariantStrip &strip() { return *m_strip; }
     void branch();
     void remove();
@@ -61,9 +62,7 @@ private:
     VariantFigures m_figures;
     VariantStrip *m_strip;
     BoardPage *m_board;
-    QWidget *m_comparisonPlace;
-    /// null before it is first asked for
-    ComparePage *m_comparison = nullptr;
+    PagePlace<ComparePage> *m_comparison;
 };
 
 } // namespace trainyard
