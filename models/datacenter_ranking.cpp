@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/datacenter_ranking.h"
 
+#include "core/planner/search/given_back.h"
+
 #include <QMetaObject>
 
 #include <exception>
@@ -55,6 +57,8 @@ void DatacenterRanking::rank(const Request &request, const std::stop_token &stop
     try {
         answer = selectDatacenters(
             request.plan, m_catalogue, RunPool::shared().workspace(), stop, { .objective = request.objective });
+        if (answer)
+            giveBackIdle(*answer, { m_catalogue, RunPool::shared().workspace(), stop });
     } catch (const std::exception &failure) { // out of memory, or a fault of ours: the window must live on
         RunPool::shared().renewWorkspace();
         answer = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });

@@ -11,6 +11,7 @@
 #include "core/evaluation/report/job_comparison_report.h"
 #include "core/evaluation/report/sharing_report.h"
 #include "core/evaluation/selection/selection.h"
+#include "core/planner/search/given_back.h"
 #include "core/planner/sensitivity/shadow_prices.h"
 
 #include <iostream>
@@ -153,7 +154,9 @@ int explain(const ExplainOptions &options)
     asked.objective = options.objective == "cost" ? SelectionObjective::Cost : SelectionObjective::Throughput;
     if (options.microBatches > 0)
         asked.microBatches = options.microBatches;
-    const auto selection = selectDatacenters((*evaluation)->plan, builtinCatalogue(), workspace, {}, asked);
+    auto selection = selectDatacenters((*evaluation)->plan, builtinCatalogue(), workspace, {}, asked);
+    if (selection)
+        giveBackIdle(*selection, { builtinCatalogue(), workspace });
     const Selection *ranked = selection ? &*selection : nullptr;
     return print(options.format == "json" ? explanationJson(**evaluation, std::move(parts), ranked)
                                           : explanationTable(**evaluation, std::move(parts), ranked),

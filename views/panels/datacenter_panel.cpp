@@ -29,8 +29,9 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     m_objective->addItem(tr("by throughput"), int(SelectionObjective::Throughput));
     m_objective->addItem(tr("by cost"), int(SelectionObjective::Cost));
     m_objective->setAccessibleName(tr("Rank datacenters by"));
-    m_objective->setToolTip(tr("What the options are ranked by. Cost counts the GPUs that an option uses, and egress; "
-                               "the top line counts every GPU of the cluster."));
+    m_objective->setToolTip(
+        tr("What the options are ranked by. By cost an option gives back the nodes that it leaves idle: "
+           "its price is that of the plan that Apply makes."));
     auto *top = new QHBoxLayout;
     top->setSpacing(Theme::kGap);
     top->addWidget(m_heading, 1);
@@ -54,7 +55,7 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     m_header->change->setToolTip(tr("Against the plan as it is, in what the options are ranked by."));
     m_header->cost->setText(tr("$/Mtok"));
     m_header->cost->setToolTip(
-        tr("Of the GPUs that the option uses, and egress. The top line counts every GPU of the cluster."));
+        tr("Of the plan that Apply makes, as the top line then tells it: every GPU of its cluster, and egress."));
     m_header->egress->setText(tr("egress"));
     m_header->egress->setToolTip(tr("The part of it that leaves the datacenters, per million tokens."));
     m_header->bound->setText(tr("bound by"));
@@ -179,7 +180,7 @@ QString DatacenterPanel::toTsv() const
     for (const SelectionOption &o : m_selection->options)
         lines << QStringList { QString::fromStdString(blocksText(o.blocks, m_selection->plan->cluster)),
             QString::number(o.cells), QString::number(o.cell), QString::number(o.sequencesPerSecond),
-            QString::number(o.usdPerMillionTokens), QString::number(o.egressUsdPerMillionTokens()),
+            QString::number(o.usdWritten), QString::number(o.egressUsdPerMillionTokens()),
             QString::fromLatin1(toString(o.bound)), o.isOnFront ? tr("yes") : QString(),
             o.isCurrent ? tr("yes") : QString() }
                      .join(u'\t');

@@ -43,6 +43,8 @@ QString tooltip(const SelectionOption &option)
               << QObject::tr("%1 per iteration for the GPUs that it uses, of which egress %2 for %3 over the WAN.")
                      .arg(formatUsd(option.usdPerIteration), formatUsd(option.egressUsdPerIteration),
                          formatBytes(option.wanBytes));
+    if (option.givenBack > 0)
+        lines << QObject::tr("Applying it gives %1 idle GPUs back: the price is without them.").arg(option.givenBack);
     for (const LeftOut &left : option.leftOut) {
         QString reason = QString::fromStdString(left.reason);
         reason[0] = reason[0].toUpper();
@@ -55,7 +57,7 @@ QString tooltip(const SelectionOption &option)
 EffectText changeOfOption(const SelectionOption &option, const SelectionOption *current, SelectionObjective objective)
 {
     const bool byCost = objective == SelectionObjective::Cost;
-    const auto value = [&](const SelectionOption &o) { return byCost ? o.usdPerMillionTokens : o.sequencesPerSecond; };
+    const auto value = [&](const SelectionOption &o) { return byCost ? o.usdWritten : o.sequencesPerSecond; };
     if (!current || option.isCurrent || !option.isFeasible || value(*current) <= 0)
         return {};
     const double change = value(option) / value(*current) - 1;
@@ -155,9 +157,8 @@ void DatacenterRow::setOption(const SelectionOption &option, const Selection &se
     m_columns->change->setText(change.text);
     m_columns->change->setInk(change.ink);
     // As the top line tells the plan that applying it makes: idle GPUs of its cluster are paid for.
-    const bool isWhole = option.clusterUsdPerMillionTokens > 0;
-    m_columns->cost->setText(formatUsd(isWhole ? option.clusterUsdPerMillionTokens : option.usdPerMillionTokens));
-    m_columns->cost->setToolTip(isWhole && option.clusterUsdPerMillionTokens > 1.0005 * option.usdPerMillionTokens
+    m_columns->cost->setText(formatUsd(option.usdWritten));
+    m_columns->cost->setToolTip(option.usdWritten > 1.0005 * option.usdPerMillionTokens
             ? tr("All GPUs of the cluster, as in the top line. Without those that it leaves idle: %1.")
                   .arg(formatUsd(option.usdPerMillionTokens))
             : QString());

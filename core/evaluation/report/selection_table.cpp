@@ -30,6 +30,12 @@ Json blocksJson(const SelectionOption &option, const Cluster &cluster)
     return blocks;
 }
 
+/// Of one that was simulated; else, from the closed form, of the GPUs that it uses.
+double priceOf(const SelectionOption &option)
+{
+    return option.usdWritten > 0 ? option.usdWritten : option.usdPerMillionTokens;
+}
+
 } // namespace
 
 std::string searchText(const Selection &selection)
@@ -55,7 +61,7 @@ std::string selectionTable(const Selection &selection)
         return {};
     using enum TextTable::Align;
     TextTable table({ Left, Right, Right, Right, Right, Right, Right, Left, Left },
-        { "datacenters and their stages", "cells", "micro-batches", "iteration", "sequences/s", "$/Mtok, used GPUs",
+        { "datacenters and their stages", "cells", "micro-batches", "iteration", "sequences/s", "$/Mtok",
             "egress $/Mtok", "bound by", "" });
     std::vector<const SelectionOption *> rows;
     for (const SelectionOption &option : selection.options)
@@ -68,10 +74,12 @@ std::string selectionTable(const Selection &selection)
             std::to_string(option.cells) + " × " + std::to_string(option.cell),
             option.microBatches > 0 ? std::to_string(option.microBatches) : "",
             isTimed ? secondsText(option.seconds) : "", isTimed ? plainText(option.sequencesPerSecond) : "",
-            isTimed ? usdText(option.usdPerMillionTokens) : "",
-            isTimed ? usdText(option.egressUsdPerMillionTokens()) : "", toString(option.bound), marks(option) });
+            isTimed ? usdText(priceOf(option)) : "", isTimed ? usdText(option.egressUsdPerMillionTokens()) : "",
+            toString(option.bound), marks(option) });
     }
     std::string text = table.text();
+    text += "$/Mtok: of every GPU that the cluster then has"
+        + std::string(selection.objective == SelectionObjective::Cost ? ", idle nodes given back but now" : "") + "\n";
     text += "bound by: what one more micro-batch would wait for: a stage's compute, a link, or, \"pipeline depth\", "
             "until a stage that holds as many\n"
             "micro-batches as it may has finished one of them\n";
@@ -100,7 +108,9 @@ Json selectionObject(const Selection &selection)
             { "iteration_time_s", timed(option.seconds) }, { "closed_form_s", finite(option.screenedSeconds) },
             { "sequences_per_s", timed(option.sequencesPerSecond) }, { "gpus_used", option.gpusUsed },
             { "usd_per_iteration", timed(option.usdPerIteration) },
-            { "usd_per_million_tokens", timed(option.usdPerMillionTokens) },
+            { "usd_per_million_tokens", timed(priceOf(option)) },
+            { "usd_per_million_tokens_used", timed(option.usdPerMillionTokens) },
+            { "gpus_given_back", option.givenBack },
             { "egress_usd_per_iteration", timed(option.egressUsdPerIteration) },
             { "wan_bytes_per_iteration", timed(option.wanBytes) }, { "waits_for", toString(option.bound) },
             { "feasible", option.isFeasible }, { "pareto", option.isOnFront }, { "current", option.isCurrent },

@@ -26,8 +26,9 @@ std::string throughputText(const SelectionOption &option)
 
 std::string valueText(const SelectionOption &option, SelectionObjective objective)
 {
-    return objective == SelectionObjective::Cost ? "$" + rounded(option.usdPerMillionTokens) + " per million tokens"
-                                                 : throughputText(option);
+    return objective == SelectionObjective::Cost
+        ? "$" + rounded(option.usdPerMillionTokens) + " per million tokens of the GPUs that it uses"
+        : throughputText(option);
 }
 
 void markFront(std::vector<SelectionOption> &options)

@@ -249,7 +249,7 @@ private:
             return;
         option.seconds = *metrics.iterationTime;
         option.breakdown = metrics.breakdown;
-        option.clusterUsdPerMillionTokens = metrics.cost.usdPerMillionTokens.value_or(0);
+        option.usdWritten = metrics.cost.usdPerMillionTokens.value_or(0);
         option.sequencesPerSecond = option.plan->workload.globalBatch / option.seconds;
         option.wanBytes = metrics.wanBytesPerIteration;
         double egress = 0;

@@ -58,10 +58,12 @@ struct SelectionOption {
     bool isSimulated = false;
     double seconds = 0, sequencesPerSecond = 0;
     int gpusUsed = 0;
-    // GPUs that the option uses, and egress; unlike the plan's metrics, GPUs that stay idle are not paid for.
+    // GPUs that the option uses, and egress: what the search weighs. GPUs that stay idle are not paid for.
     double usdPerIteration = 0, egressUsdPerIteration = 0, usdPerMillionTokens = 0;
-    /// The price of the plan's cluster as evaluate tells it, GPUs that stay idle too; 0: not simulated.
-    double clusterUsdPerMillionTokens = 0;
+    /// The price of `plan` as evaluate tells it, GPUs that stay idle too: what is shown. 0: not simulated.
+    double usdWritten = 0;
+    /// idle GPUs that `plan` has no longer (given_back.h)
+    int givenBack = 0;
     /// of the simulated iteration
     std::optional<Breakdown> breakdown;
     /// of an iteration, both directions

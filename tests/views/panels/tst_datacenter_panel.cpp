@@ -30,7 +30,7 @@ private:
             o.cells = cells;
             o.seconds = 128 / rate;
             o.sequencesPerSecond = rate;
-            o.usdPerMillionTokens = usd;
+            o.usdPerMillionTokens = o.usdWritten = usd;
             o.usdPerIteration = usd;
             o.egressUsdPerIteration = egress;
             o.wanBytes = egress > 0 ? 1e9 : 0;
