@@ -160,6 +160,12 @@ std::optional<std::size_t> PlanSearch::own() const
     return searchedRow();
 }
 
+PlanPtr PlanSearch::planBefore() const
+{
+    const auto row = own();
+    return row && row != searchedRow() ? planOf(*row) : m_plan;
+}
+
 std::optional<std::size_t> PlanSearch::searchedRow() const
 {
     if (m_result)

@@ -85,6 +85,9 @@ public:
     /// The row of the plan itself: of one that was adopted, else of that which was searched around. Its money is that
     /// of its cluster as it is, idle GPUs too.
     [[nodiscard]] std::optional<std::size_t> own() const;
+    /// What candidates differ from: the plan as it is now; once one of them was adopted, that candidate with the nodes
+    /// that adopting gave back, since all of them are told with these.
+    [[nodiscard]] PlanPtr planBefore() const;
     /// GPUs in nodes that the plan of a row leaves idle and that it is written without; 0 where they are kept.
     [[nodiscard]] int givesBack(std::size_t row) const;
     /// The plan that was searched around; null before the first search.

@@ -116,8 +116,8 @@ QString CandidateCard::idle() const
 /// One sentence with both prices: as it is written, and the other way.
 void CandidateCard::tellIdle(const SearchRow &row, bool isOwn)
 {
-    const PlanPtr &searched = m_search.searchedPlan();
-    const int idle = searched && row.gpus > 0 ? searched->cluster.gpus() - row.gpus : 0;
+    const PlanPtr &cluster = isOwn ? m_search.plan() : m_search.searchedPlan(); // an adopted one gave them back
+    const int idle = cluster && row.gpus > 0 ? cluster->cluster.gpus() - row.gpus : 0;
     const QString price = tr("%1 per hour, %2 per million tokens")
                               .arg(formatUsd(row.clusterUsdPerHour), formatUsd(row.clusterUsdPerMillionTokens));
     QString text;

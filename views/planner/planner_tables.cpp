@@ -24,8 +24,8 @@ QString tr(const char *text)
 
 QStringList changesOf(const PlanSearch &search, std::size_t row, int most)
 {
-    const PlanPtr plan = search.planOf(row);
-    return plan && search.plan() ? differencesText(*search.plan(), *plan, most) : QStringList();
+    const PlanPtr plan = search.planOf(row), before = search.planBefore();
+    return plan && before ? differencesText(*before, *plan, most) : QStringList();
 }
 
 QString againstOwn(const PlanSearch &search, std::size_t row)

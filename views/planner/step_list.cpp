@@ -117,7 +117,9 @@ QString StepList::noteText() const
     const PlanPtr plan = m_search.planOf(std::size_t(m_row));
     if (isOfRow && steps->isComplete && !steps->list.empty())
         return {};
-    const PlanPtr &before = m_search.plan();
+    if (m_search.own() == std::size_t(m_row))
+        return tr("It is your plan.");
+    const PlanPtr before = m_search.planBefore();
     QStringList lines;
     if (plan && before)
         lines = differencesText(*before, *plan, kMostDifferences);
@@ -135,7 +137,7 @@ QString StepList::noteText() const
 void StepList::refresh()
 {
     const auto &steps = m_search.steps();
-    const bool has = m_row >= 0 && steps && steps->row == std::size_t(m_row);
+    const bool has = m_row >= 0 && steps && steps->row == std::size_t(m_row) && m_search.own() != steps->row;
     const std::size_t count = has ? steps->list.size() : 0;
     const QString note = noteText();
     m_note->setText(note);

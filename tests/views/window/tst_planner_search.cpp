@@ -11,7 +11,9 @@
 #include "views/planner/candidate_card.h"
 #include "views/planner/planner_form.h"
 #include "views/planner/planner_page.h"
+#include "views/planner/planner_tables.h"
 #include "views/planner/search_scatter.h"
+#include "views/planner/step_list.h"
 #include "views/planner/trial_strip.h"
 #include "views/window/planner_actions.h"
 
@@ -220,6 +222,17 @@ private slots:
             w.settle();
             QVERIFY(std::abs(perHour() - told.usdPerHour) < 1e-9 * told.usdPerHour);
             QCOMPARE(w.search.own(), std::optional(std::size_t(row))); // "your plan" is the one that was adopted
+            w.page.candidate->setRow(row);
+            QCOMPARE(w.page.candidate->idle().isEmpty(), !keeps); // nothing idles in it unless idle nodes were kept
+            QVERIFY(w.page.candidate->steps->steps().empty());
+            const TextRows table = bestTable(w.search);
+            for (std::size_t at = 0; at < table.lines.size(); ++at) {
+                const QString changes = table.lines[at].cells.back();
+                QVERIFY2(!changes.contains(QStringLiteral("GPU")) && !changes.contains(QStringLiteral("Add ")),
+                    qPrintable(changes)); // of the cluster nothing changes between candidates
+                if (w.search.best()[at] == std::size_t(row))
+                    QCOMPARE(changes, QStringLiteral("Nothing: it is your plan"));
+            }
             QVERIFY(w.window.commands().trigger("edit.undo"));
             w.settle();
             QVERIFY(w.window.commands().trigger("view.planner"));

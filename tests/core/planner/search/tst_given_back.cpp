@@ -24,7 +24,7 @@ double priceOf(const PlanPtr &plan)
 Selection ranked(SelectionObjective objective)
 {
     EvaluationWorkspace workspace;
-    auto selection = selectDatacenters(std::make_shared<const Plan>(samplePlan("llama-3-70b-three-regions")),
+    auto selection = selectDatacenters(std::make_shared<const Plan>(test::samplePlan("llama-3-70b-three-regions")),
         builtinCatalogue(), workspace, {}, { .objective = objective });
     if (selection)
         giveBackIdle(*selection, { builtinCatalogue(), workspace });
