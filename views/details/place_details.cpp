@@ -68,7 +68,8 @@ void addStage(Details &details, const Evaluation &evaluation, int stage)
         } parts[] = {
             { QObject::tr("Computes"), slowest->compute,
                 QObject::tr("Forward, backward and recompute, with the collectives inside them.") },
-            { QObject::tr("Bubble"), slowest->bubble, QObject::tr("Waiting, not for a transfer.") },
+            { QObject::tr("Bubble"), slowest->bubble,
+                QObject::tr("Waiting for work that is not ready elsewhere, not for a transfer to this stage.") },
             { QObject::tr("Waits for the WAN"), slowest->wan, QObject::tr("Queueing and latency included.") },
             { QObject::tr("Waits for a local transfer"), slowest->pipeline, {} },
             { QObject::tr("Gradient sync"), slowest->reduce,

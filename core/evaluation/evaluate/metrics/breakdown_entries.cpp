@@ -54,8 +54,9 @@ std::vector<BreakdownEntry> breakdownEntries(const Breakdown &b)
         { "overhead", "overhead", "breakdown_detail_s.overhead", "Host work at the end of an iteration",
             "overhead spans", &Breakdown::overhead },
         { "bubble", "bubble", "breakdown_s.bubble",
-            "Waiting for work, not for a transfer: the schedule leaves the stage nothing to do", "gaps",
-            &Breakdown::bubble },
+            "Waiting for work that is not ready elsewhere, not for a transfer to this stage; the WAN may be why it is "
+            "not",
+            "gaps", &Breakdown::bubble },
     };
     for (BreakdownEntry &entry : entries)
         entry.seconds = b.*entry.part;

@@ -130,28 +130,34 @@ double imbalance(const Workload &workload)
     return sum > 0 ? longest * stages / sum : 1;
 }
 
-/// With stages of equal length P of them wait (P - 1) / (v M + P - 1) of the time under 1F1B (Narayanan et al. 2021).
-/// Where they wait much longer, micro-batches are not what is missing.
+/// With stages of equal length P of them wait (P - 1) / (v M + P - 1) of the time under 1F1B (Narayanan et al. 2021);
+/// where the longest takes r times the mean, 1 - v M / (r v M + P - 1): our derivation, it paces the others. Where they
+/// wait much longer, micro-batches are not what is missing, and what neither explains waits for the WAN.
 void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
     const double bubble = evaluation.metrics.bubbleFraction.value_or(0);
     if (bubble <= 0.3 || evaluation.layout.classes.empty())
         return;
-    constexpr double kMuchLonger = 1.5, kUneven = 1.1;
+    constexpr double kMuchLonger = 1.5, kUneven = 1.1, kSeen = 1.1; // times as long
     const int microBatches = evaluation.layout.classes.front().microBatches, stages = workload.degrees.pipeline;
-    const double even = double(stages - 1)
-        / (double(workload.degrees.programChunks()) / workload.degrees.copies * microBatches + stages - 1);
+    const double work = double(workload.degrees.programChunks()) / workload.degrees.copies * microBatches;
+    const double even = double(stages - 1) / (work + stages - 1), longest = imbalance(workload),
+                 uneven = 1 - work / (longest * work + stages - 1);
     std::string why = std::to_string(microBatches) + " micro-batches for " + std::to_string(stages) + " stages";
     const bool crosses =
         evaluation.layout.mode == PlacementMode::PipelineAcross && evaluation.metrics.wanBytesPerIteration > 0;
-    const std::string would = " it would be " + std::to_string(std::llround(even * 100)) + " %; ";
-    if (bubble > kMuchLonger * even && imbalance(workload) > kUneven)
-        why = "with stages of equal length" + would + "the others wait for the slowest stage";
-    else if (crosses && bubble > 1.1 * even)
-        why = "inside one datacenter" + would + "the rest is waiting for what crosses the WAN";
+    const auto percent = [](double share) { return std::to_string(std::llround(share * 100)) + " %"; };
+    const std::string would = " it would be " + percent(even),
+                      across = "; the rest is waiting for what crosses the WAN";
+    const bool isUneven = bubble > kMuchLonger * even && longest > kUneven;
+    if (isUneven && crosses && bubble > kSeen * uneven)
+        why = "with stages of equal length" + would + ", with the slowest of these " + percent(uneven) + across;
+    else if (isUneven)
+        why = "with stages of equal length" + would + "; the others wait for the slowest stage";
+    else if (crosses && bubble > kSeen * even)
+        why = "inside one datacenter" + would + across;
     problems.push_back(
-        { Severity::Warning, "GPUs wait " + std::to_string(std::llround(bubble * 100)) + " % of the time: " + why,
-            "parallelism.pipeline", {} });
+        { Severity::Warning, "GPUs wait " + percent(bubble) + " of the time: " + why, "parallelism.pipeline", {} });
 }
 
 /// Tensor groups that are apart: what shows of their collectives.
