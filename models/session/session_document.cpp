@@ -126,6 +126,22 @@ std::string SessionDocument::variantOf(const QString &planPath) const
     return found == m_works.end() ? std::string() : found->first;
 }
 
+QStringList SessionDocument::unsavedNames() const
+{
+    if (!m_path.isEmpty())
+        return isModified() ? QStringList(displayName()) : QStringList();
+    QStringList names;
+    for (const Variant &one : m_session.variants) {
+        const auto work = m_works.find(one.id);
+        const bool isEdited =
+            one.id == m_current ? m_document.isModified() : work != m_works.end() && work->second.isModified();
+        if (isEdited || !one.note.empty())
+            names << (one.id == m_current && !isMeeting() ? m_document.displayName()
+                                                          : QString::fromStdString(one.name));
+    }
+    return names.isEmpty() && isModified() ? QStringList(displayName()) : names;
+}
+
 QString SessionDocument::displayName() const
 {
     return m_path.isEmpty() ? QString::fromStdString(currentVariant().name)

@@ -40,6 +40,8 @@ public:
     [[nodiscard]] std::string variantOf(const QString &planPath) const;
     /// What the session's file is saved with: "Berlin.trainyard-session", or the current variant's name.
     [[nodiscard]] QString displayName() const;
+    /// What would be lost, by name: the session's, or without a file of its own each variant that is edited.
+    [[nodiscard]] QStringList unsavedNames() const;
 
     /// What was kept of a variant that has just been restored: its name, its note, and decisions that are not here.
     void takeAbout(const QString &about);

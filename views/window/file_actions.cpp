@@ -17,6 +17,12 @@
 
 namespace trainyard {
 
+namespace {
+
+constexpr int kMostNamed = 4; // of what is not saved
+
+} // namespace
+
 FileActions::FileActions(PlanDocument &document, SessionDocument &session, RecentFiles &recent, Prompts &prompts,
     MessageBar &messages, QWidget *window)
     : QObject(window)
@@ -320,8 +326,10 @@ void FileActions::afterUnsavedHandled(std::function<void()> then)
         then();
         return;
     }
-    switch (m_prompts.unsavedChanges(
-        m_window, m_session.isMeeting() ? m_session.displayName() : m_document.displayName())) {
+    QStringList names = m_session.unsavedNames();
+    if (names.size() > kMostNamed)
+        names = names.mid(0, kMostNamed) << tr("%1 more").arg(names.size() - kMostNamed);
+    switch (m_prompts.unsavedChanges(m_window, names.join(QStringLiteral("”, “")))) {
     case Prompts::Unsaved::Save:
         m_afterSave = std::move(then);
         save();

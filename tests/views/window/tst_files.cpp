@@ -216,6 +216,21 @@ private slots:
         QVERIFY(!f.window.close());
         QCOMPARE(f.answers.asked, 1);
     }
+    void quittingNamesEachPlanThatWouldBeLost()
+    {
+        WindowFixture f;
+        edit(f);
+        const QString first = f.document.displayName();
+        Plan other = *f.document.plan();
+        other.name = "Another";
+        f.window.files().startWith(std::make_shared<const Plan>(std::move(other)));
+        QTRY_COMPARE(f.window.session().variants().size(), std::size_t(2));
+        edit(f);
+        QVERIFY(!f.window.close());
+        QCOMPARE(f.answers.asked, 1);
+        QVERIFY2(f.answers.askedAbout.contains(first) && f.answers.askedAbout.contains(QStringLiteral("Another")),
+            qPrintable(f.answers.askedAbout));
+    }
     void reloadingOverEditsAsksFirst()
     {
         WindowFixture f;

@@ -24,6 +24,8 @@ struct SetAnswers final : Prompts {
     QString open, save, config, picture, rows, csv, file, runFolder;
     /// answer of linePattern()
     QString pattern;
+    /// of unsavedChanges()
+    QString askedAbout;
     QStringList run;
     QStringList suggestions; // of files to be written, as they were asked for
     Unsaved unsaved = Unsaved::Cancel, unsavedOfRun = Unsaved::Cancel;
@@ -45,8 +47,9 @@ struct SetAnswers final : Prompts {
     }
     QString csvToSave(QWidget *, const QString &) override { return csv; }
     QString pictureToSave(QWidget *, const QString &) override { return picture; }
-    Unsaved unsavedChanges(QWidget *, const QString &) override
+    Unsaved unsavedChanges(QWidget *, const QString &name) override
     {
+        askedAbout = name;
         ++asked;
         return unsaved;
     }
