@@ -3,6 +3,7 @@
 
 #include "core/facts/catalogue/builtin_file_internal.h"
 
+#include <algorithm>
 #include <map>
 
 namespace trainyard {
@@ -31,6 +32,12 @@ const std::vector<std::string> &schedulesOf(std::string_view stack)
     static const std::vector<std::string> all;
     const auto found = schedules.find(stack);
     return found == schedules.end() ? all : found->second;
+}
+
+bool takesTurnsOnTheWan(std::string_view stack)
+{
+    const std::vector<std::string> &has = schedulesOf(stack);
+    return has.empty() || std::ranges::find(has, "atlas") != has.end();
 }
 
 } // namespace trainyard

@@ -2,6 +2,8 @@
 // Axes as the rows of the keys tell them (core/facts/plan/keys/), and where they stand among others.
 #include "core/planner/space/axes_internal.h"
 
+#include "core/facts/catalogue/stack_schedules.h"
+
 namespace trainyard::detail {
 
 void AxisList::addValues(const KeyRow &row, std::vector<KeyValue> values, TextOf text)
@@ -60,8 +62,10 @@ void addWanAxes(AxisList &axes, const Scope &scope)
     if (scope.datacenters < 2 || scope.plan.cluster.wanLinks.empty())
         return;
     const KeyRow &cell = rowOf(&WanStrategy::cell);
-    axes.offer(rowOf(&WanStrategy::sharing));
-    axes.addValues(cell, cell.tried(), [](const KeyRow &row, KeyValue number) { return row.fileText(number); });
+    if (scope.plan.wan.sharing == WanSharing::Temporal || takesTurnsOnTheWan(scope.plan.stack.name)) {
+        axes.offer(rowOf(&WanStrategy::sharing));
+        axes.addValues(cell, cell.tried(), [](const KeyRow &row, KeyValue number) { return row.fileText(number); });
+    }
     axes.addValues(rowOf(&WanStrategy::tcpConnections), { KeyValue() });
     axes.offer(rowOf(&WanStrategy::allReduce));
     if (std::ranges::any_of(scope.plan.cluster.wanLinks, [](const WanLink &link) { return link.lossRate > 0; }))

@@ -59,6 +59,9 @@ std::string trainyard::schedulesLeftOut(const Plan &plan)
     }
     if (has.empty() || count == 0)
         return {};
+    const bool isWithoutTurns = !plan.cluster.wanLinks.empty() && plan.wan.sharing != WanSharing::Temporal
+        && !takesTurnsOnTheWan(plan.stack.name);
     return "Schedules that " + plan.stack.name + " does not have are not tried: " + names
-        + (count > kMostNamed ? " and " + std::to_string(count - kMostNamed) + " more" : "");
+        + (count > kMostNamed ? " and " + std::to_string(count - kMostNamed) + " more" : "")
+        + (isWithoutTurns ? "; nor are pipelines that take turns on the WAN, which the plan itself may ask for" : "");
 }

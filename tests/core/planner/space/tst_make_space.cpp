@@ -66,6 +66,26 @@ private slots:
         plan.stack.name = "ideal";
         QVERIFY(schedulesLeftOut(plan).empty());
     }
+    void pipelinesTakeTurnsOnTheWanWhereTheSoftwareHasAtlas()
+    {
+        const auto triesTurns = [](const char *stack) {
+            Plan plan = test::samplePlan("llama-3-70b-three-regions");
+            plan.stack.name = stack;
+            const auto space = makeSpace(std::make_shared<const Plan>(plan), builtinCatalogue());
+            if (!space)
+                return false;
+            for (const Axis &axis : space->axes())
+                if (axis.id == "wan.sharing")
+                    return true;
+            return false;
+        };
+        QVERIFY(triesTurns("ideal"));
+        QVERIFY(!triesTurns("megatron-core"));
+        Plan plan = test::samplePlan("llama-3-70b-three-regions");
+        plan.stack.name = "megatron-core";
+        QVERIFY(schedulesLeftOut(plan).ends_with(
+            "; nor are pipelines that take turns on the WAN, which the plan itself may ask for"));
+    }
     void everySampleHasASpace_data()
     {
         QTest::addColumn<QString>("name");
