@@ -25,7 +25,7 @@ public:
             auto *column = new QVBoxLayout(this);
             column->setContentsMargins(0, 0, 0, 0);
             column->addWidget(m_page);
-            m_page->show(); // with its place, also where that is in sight already
+            static_cast<QWidget *>(m_page)->show(); // with its place, also where that is in sight already
         }
         return *m_page;
     }

@@ -11,6 +11,7 @@
 
 #include <QtTest>
 
+#include <algorithm>
 #include <filesystem>
 #include <numeric>
 #include <random>
@@ -75,7 +76,7 @@ private slots:
             if (!space)
                 return false;
             for (const Axis &axis : space->axes())
-                if (axis.id == "wan.sharing")
+                if (std::ranges::find(axis.keys, "wan.sharing") != axis.keys.end())
                     return true;
             return false;
         };
