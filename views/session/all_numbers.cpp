@@ -74,7 +74,9 @@ public:
         if (orientation != Qt::Horizontal || section > int(m_columns.size()))
             return {};
         if (section == 0)
-            return role == Qt::DisplayRole ? QVariant(tr("Number")) : QVariant();
+            return role == Qt::DisplayRole      ? QVariant(tr("Number"))
+                : role == Qt::TextAlignmentRole ? QVariant::fromValue(Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter))
+                                                : QVariant();
         const Column &column = m_columns[std::size_t(section - 1)];
         return role == Qt::DisplayRole      ? QVariant(column.name)
             : role == Qt::DecorationRole    ? QVariant(column.dot)
@@ -148,7 +150,10 @@ void AllNumbers::fill()
         plans.push_back(m_numbers.of(one.plan));
         columns.push_back({ base->itemText(int(columns.size())), base->itemIcon(int(columns.size())) });
     }
-    m_model->setTable(numbersAgainst(plans, std::size_t(std::max(0, base->currentIndex()))), std::move(columns));
+    NumbersTable numbers = numbersAgainst(plans, std::size_t(std::max(0, base->currentIndex())));
+    if (numbers.rows.empty()) // nothing is known yet
+        numbers.rows.push_back({ {}, tr("Evaluating…"), std::vector<NumbersTable::Cell>(plans.size()) });
+    m_model->setTable(std::move(numbers), std::move(columns));
     table->fitColumns();
     for (int c = 1; c < m_model->columnCount(); ++c) // titles stand beside their dots
         table->setColumnWidth(c, table->columnWidth(c) + kDotRoom);

@@ -81,9 +81,17 @@ std::vector<MapMark> mapMarks(const MapChanges &changes, const MapScene &scene)
                 mark.brief += mark.brief.isEmpty() ? change.brief : QStringLiteral(" ") + change.brief;
         }
     }
-    for (MapMark &mark : marks)
-        if (mark.item.kind == MapItem::Kind::Island && mark.brief.isEmpty())
+    for (MapMark &mark : marks) {
+        if (mark.item.kind != MapItem::Kind::Island)
+            continue;
+        if (mark.brief.isEmpty())
             mark.brief = marksText("moved");
+        int gpus = 0;
+        for (const MapItem &part : mark.parts)
+            gpus += part.gpus;
+        if (gpus >= scene.islands[std::size_t(mark.item.island)].gpus)
+            mark.parts.clear(); // all of them: the badge says it more calmly
+    }
     std::ranges::stable_sort(marks, {}, [](const MapMark &mark) { return mark.item.kind == MapItem::Kind::Link; });
     return marks;
 }

@@ -18,7 +18,7 @@ namespace trainyard {
 struct MapMark {
     /// an island or a link
     MapItem item;
-    /// GPUs of stages that moved; of an island
+    /// GPUs of stages that moved, of an island; empty where all of them did
     std::vector<MapItem> parts;
     /// "−8", "moved"; empty of a link
     QString brief;
