@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -35,20 +36,53 @@ QStringList unsavedEdits(const UnsavedWork &work)
     return texts;
 }
 
-QString describe(const RecoveredPlan &recovered)
+QString nameOf(const RecoveredPlan &recovered)
 {
     const UnsavedWork &work = recovered.work;
     const QString own = QJsonDocument::fromJson(work.about.toUtf8()).object()[QStringLiteral("name")].toString();
     const QString title = foreignText(own.isEmpty() ? QString::fromStdString(work.plan()->name) : own);
-    const QString name = title.isEmpty() ? fileText(work.path) : title;
-    const QString when = QLocale().toString(recovered.when, QLocale::ShortFormat);
-    const QString what = name.isEmpty() ? QObject::tr("A plan") : QObject::tr("“%1”").arg(name);
-    const qsizetype edits = unsavedEdits(work).size();
+    return title.isEmpty() ? fileText(work.path) : title;
+}
+
+namespace {
+
+/// "… was open with 2 unsaved edits of 14:05 when …"
+QString openSentence(const QString &what, qsizetype edits, const QDateTime &when, bool isDamaged)
+{
     const QString changes = edits > 0 ? countOf(edits, QObject::tr("unsaved edit"), QObject::tr("unsaved edits"))
                                       : QObject::tr("unsaved changes");
-    const QString open = QObject::tr("%1 was open with %2 of %3 when Trainyard ended unexpectedly.");
     const QString damaged = QObject::tr(" What was kept later is damaged.");
-    return open.arg(what, changes, when) + (recovered.isDamaged ? damaged : QString());
+    return QObject::tr("%1 was open with %2 of %3 when Trainyard ended unexpectedly.")
+               .arg(what, changes, QLocale().toString(when, QLocale::ShortFormat))
+        + (isDamaged ? damaged : QString());
+}
+
+} // namespace
+
+QString describe(const RecoveredPlan &recovered)
+{
+    const QString name = nameOf(recovered);
+    return openSentence(name.isEmpty() ? QObject::tr("A plan") : QObject::tr("“%1”").arg(name),
+        unsavedEdits(recovered.work).size(), recovered.when, recovered.isDamaged);
+}
+
+QString describe(const std::vector<RecoveredPlan> &meeting)
+{
+    QStringList names;
+    qsizetype edits = 0;
+    QDateTime newest;
+    bool isDamaged = false;
+    for (const RecoveredPlan &one : meeting) {
+        names << QObject::tr("“%1”").arg(nameOf(one));
+        edits += unsavedEdits(one.work).size();
+        newest = newest.isValid() ? std::max(newest, one.when) : one.when;
+        isDamaged |= one.isDamaged;
+    }
+    const QString last = names.isEmpty() ? QString() : names.takeLast();
+    return openSentence(QObject::tr("A meeting of %1 variants, %2 and %3,")
+                            .arg(meeting.size())
+                            .arg(names.join(QStringLiteral(", ")), last),
+        edits, newest, isDamaged);
 }
 
 /// What goes to the background, and how far it has come there.
@@ -171,11 +205,26 @@ void Recovery::search()
     m_search.run(
         this, [folder = m_folder, own = m_file] { return readLeft(folder, own); },
         [this](const LeftWork &left) {
-            for (const RecoveredPlan &recovered : left.plans)
-                emit found(recovered);
+            tell(left.plans);
             for (const QString &file : left.unreadable)
                 emit warned(tr("Unsaved edits cannot be recovered: “%1” is damaged.").arg(file));
         });
+}
+
+/// Variants of one meeting are told at once, where the newest of them stands.
+void Recovery::tell(const std::vector<RecoveredPlan> &plans)
+{
+    QSet<QString> told;
+    for (const RecoveredPlan &recovered : plans) {
+        std::vector<RecoveredPlan> meeting;
+        std::ranges::copy_if(plans, std::back_inserter(meeting),
+            [&](const RecoveredPlan &one) { return one.file == recovered.file && !one.work.about.isEmpty(); });
+        if (recovered.work.about.isEmpty() || meeting.size() < 2)
+            emit found(recovered);
+        else if (!told.contains(recovered.file))
+            emit meetingFound(meeting);
+        told << recovered.file;
+    }
 }
 
 void Recovery::discard(const RecoveredPlan &recovered)

@@ -20,6 +20,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace trainyard {
 
@@ -37,7 +38,7 @@ public:
     void forget(const QString &variant);
     /// All that this window kept is given up.
     void forget();
-    /// Looks for what others left; answers with `found`, newest first, once for each.
+    /// Looks for what others left; answers with `found` and `meetingFound`, newest first, once for each.
     void search();
     void discard(const RecoveredPlan &recovered);
     /// It is this window's work from now on, and kept as such: the old copy goes once that is on disk.
@@ -49,6 +50,8 @@ public:
 
 signals:
     void found(const trainyard::RecoveredPlan &recovered);
+    /// In place of found() for each of them: variants of one meeting, two or more.
+    void meetingFound(const std::vector<trainyard::RecoveredPlan> &variants);
     /// A sentence about work that is not kept, or cannot be read.
     void warned(const QString &sentence);
 
@@ -58,6 +61,7 @@ private:
     void put(const QString &variant, std::optional<UnsavedWork> work);
     void awaitEarlier();
     void warnOnce(const QString &reason);
+    void tell(const std::vector<RecoveredPlan> &plans);
 
     QString m_folder, m_file;
     /// shared with the background
@@ -72,6 +76,11 @@ private:
 
 /// "“Llama 3 70B” was open with 2 unsaved edits of 14:05 when Trainyard ended unexpectedly."
 [[nodiscard]] QString describe(const RecoveredPlan &recovered);
+/// "A meeting of 3 variants, “A”, “B” and “C”, was open with 5 unsaved edits of 14:05 when Trainyard ended
+/// unexpectedly."
+[[nodiscard]] QString describe(const std::vector<RecoveredPlan> &meeting);
+/// What it is called: by its session, its plan or its file; empty: nothing says.
+[[nodiscard]] QString nameOf(const RecoveredPlan &recovered);
 /// The edits that no file has, a line each.
 [[nodiscard]] QStringList unsavedEdits(const UnsavedWork &work);
 

@@ -2,7 +2,6 @@
 #include "models/session/pair_tables.h"
 
 #include "core/evaluation/evaluate/comparable.h"
-#include "core/evaluation/report/metric_rows.h"
 #include "models/text/duration.h"
 #include "models/text/format.h"
 
@@ -19,14 +18,16 @@ QString pairText(const char *source)
     return QCoreApplication::translate("PairTables", source);
 }
 
-Tone toneOf(const MetricRow &before, const MetricRow &after)
+} // namespace
+
+Tone toneOfNumbers(const MetricRow &before, const MetricRow &after)
 {
     if (!before.value || !after.value || before.better == Better::Neither || *before.value == *after.value)
         return Tone::Muted;
     return (*after.value < *before.value) == (before.better == Better::Lower) ? Tone::Good : Tone::Bad;
 }
 
-std::vector<MetricRow> rowsOf(const Evaluation &evaluation, bool withJobs)
+std::vector<MetricRow> numberRows(const Evaluation &evaluation, bool withJobs)
 {
     std::vector<MetricRow> rows = metricRows(evaluation, withJobs);
     for (MetricRow &row : breakdownRows(evaluation))
@@ -34,15 +35,13 @@ std::vector<MetricRow> rowsOf(const Evaluation &evaluation, bool withJobs)
     return rows;
 }
 
-} // namespace
-
 TextRows numbersOf(const ComparedPair &pair, const QString &before, const QString &after)
 {
     const bool areCompared = whyNotCompared(*pair.before, *pair.after).empty();
     const bool withJobs = pair.before->metrics.jobs || pair.after->metrics.jobs;
-    const std::vector<MetricRow> second = rowsOf(*pair.after, withJobs);
+    const std::vector<MetricRow> second = numberRows(*pair.after, withJobs);
     TextRows table { { pairText("Number"), before, after, pairText("Difference") }, {} };
-    for (const MetricRow &row : rowsOf(*pair.before, withJobs)) {
+    for (const MetricRow &row : numberRows(*pair.before, withJobs)) {
         const auto other = std::ranges::find(second, row.key, &MetricRow::key);
         if (other == second.end() || (!row.value && !other->value))
             continue;
@@ -50,7 +49,7 @@ TextRows numbersOf(const ComparedPair &pair, const QString &before, const QStrin
         table.lines.push_back({ { QString::fromStdString(row.label), QString::fromStdString(valueText(row)),
                                     QString::fromStdString(valueText(*other)),
                                     isTold ? formatChange(*row.value, *other->value) : QString() },
-            isTold ? toneOf(row, *other) : Tone::Muted, -1, QString::fromStdString(row.key) });
+            isTold ? toneOfNumbers(row, *other) : Tone::Muted, -1, QString::fromStdString(row.key) });
     }
     return table;
 }

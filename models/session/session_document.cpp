@@ -313,7 +313,7 @@ void SessionDocument::removeDecision(std::size_t index)
 /// A plan that exists elsewhere as well, alone and untouched, makes room; everything else stays as a variant.
 void SessionDocument::makeRoom(bool isNew)
 {
-    const bool isUntouched = !isMeeting() && !m_document.isModified() && m_document.path().isEmpty();
+    const bool isUntouched = !m_keepsAll && !isMeeting() && !m_document.isModified() && m_document.path().isEmpty();
     if (!isNew || isUntouched)
         return;
     m_nameOfPlan = "…"; // until replaced() tells

@@ -45,6 +45,9 @@ public:
 
     /// What was kept of a variant that has just been restored: its name, its note, and decisions that are not here.
     void takeAbout(const QString &about);
+    /// All variants that were kept of a meeting, in its order, with names, notes, decisions and, where there is none
+    /// here, the baseline; the one that was worked on last is shown.
+    void restore(std::vector<RecoveredPlan> meeting);
 
     /// A copy of the plan that is shown (also one that is only tried, which stays what it was), behind the current
     /// variant: it becomes the current one, and nothing to undo is in it. Returns its id.
@@ -134,6 +137,8 @@ private:
     /// the name that the current variant got from its plan
     std::string m_nameOfPlan;
     bool m_isModified = false, m_isSwitching = false, m_isFileGone = false;
+    /// what is restored makes no room for what else is
+    bool m_keepsAll = false;
     /// to be written, and to be opened, when what is being written is; empty: nothing
     QString m_nextPath, m_nextOpen;
     std::function<std::string()> m_view;

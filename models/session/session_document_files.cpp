@@ -3,6 +3,7 @@
 #include "models/session/resting_internal.h"
 #include "models/session/session_document.h"
 
+#include <QDateTime>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -138,8 +139,10 @@ void SessionDocument::keepAbout(bool isKept)
             decisions.append(QJsonObject { { QStringLiteral("at"), QString::fromStdString(one.at) },
                 { QStringLiteral("text"), QString::fromStdString(one.text) },
                 { QStringLiteral("variant"), QString::fromStdString(one.variant) } });
+    int place = 0;
     for (const Variant &one : m_session.variants) {
         const QJsonObject object { { QStringLiteral("id"), QString::fromStdString(one.id) },
+            { QStringLiteral("place"), place++ }, { QStringLiteral("baseline"), one.id == m_session.baseline },
             { QStringLiteral("name"), QString::fromStdString(one.name) },
             { QStringLiteral("note"), QString::fromStdString(one.note) },
             { QStringLiteral("color"), QString::fromStdString(one.color) },
@@ -185,6 +188,32 @@ void SessionDocument::takeAbout(const QString &about)
     }
     std::ranges::stable_sort(m_session.decisions, {}, &Decision::at);
     noteChange();
+}
+
+void SessionDocument::restore(std::vector<RecoveredPlan> meeting)
+{
+    const auto aboutOf = [](const RecoveredPlan &one) {
+        return QJsonDocument::fromJson(one.work.about.toUtf8()).object();
+    };
+    std::ranges::stable_sort(
+        meeting, {}, [&](const RecoveredPlan &one) { return aboutOf(one)[QStringLiteral("place")].toInt(); });
+    std::string baseline, shown;
+    QDateTime newest;
+    for (const RecoveredPlan &one : meeting) {
+        m_document.restore(one);
+        m_keepsAll = true;
+        takeAbout(one.work.about);
+        if (aboutOf(one)[QStringLiteral("baseline")].toBool())
+            baseline = m_current;
+        if (newest.isValid() && one.when <= newest)
+            continue;
+        newest = one.when;
+        shown = m_current;
+    }
+    m_keepsAll = false;
+    if (m_session.baseline.empty())
+        setBaseline(baseline);
+    show(shown);
 }
 
 } // namespace trainyard

@@ -63,6 +63,9 @@ public:
     [[nodiscard]] FormPopover *editor() const;
     [[nodiscard]] bool isDragging() const { return m_gesture.isActive(); }
 
+    /// From now on it is looked at and not edited: mouse and keyboard are for what it lies in.
+    void setLookedAtOnly();
+
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

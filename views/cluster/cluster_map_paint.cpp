@@ -18,8 +18,17 @@
 
 namespace trainyard {
 
+void ClusterMap::setLookedAtOnly()
+{
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+    setFocusPolicy(Qt::NoFocus);
+    m_add->hide();
+}
+
 QString ClusterMap::hint() const
 {
+    if (testAttribute(Qt::WA_TransparentForMouseEvents))
+        return {};
     switch (m_gesture.mode()) {
     case MapGesture::Mode::Carrying:
         return QStringLiteral("drop on a datacenter · wheel: how many · Esc puts them back");

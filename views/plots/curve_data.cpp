@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 #include <map>
 
 namespace trainyard {
@@ -215,6 +217,13 @@ std::vector<WanFlow> wanFlows(const Evaluation &evaluation, int buckets)
 std::vector<MemoryPoint> memoryCurve(const Evaluation &evaluation, int stage, int buckets)
 {
     return thinned(evaluation.memoryCurves, stage, buckets, evaluation.timeline.duration);
+}
+
+double memoryAt(const std::vector<Evaluation::MemoryStep> &steps, double seconds)
+{
+    const auto time = Nanoseconds(std::llround(seconds * 1e9));
+    const auto after = std::ranges::upper_bound(steps, time, {}, &Evaluation::MemoryStep::time);
+    return after == steps.begin() ? 0 : double(std::prev(after)->bytes);
 }
 
 std::vector<MemoryPoint> memoryCurveKept(const Evaluation &evaluation, int stage, int buckets)

@@ -46,6 +46,8 @@ struct MemoryPoint {
 };
 /// A stage's memory curve, thinned to the highest point of each of at most `buckets` slices: peaks are never lost.
 [[nodiscard]] std::vector<MemoryPoint> memoryCurve(const Evaluation &evaluation, int stage, int buckets);
+/// Bytes at a time of the iteration, exactly as the steps say; 0 before the first.
+[[nodiscard]] double memoryAt(const std::vector<Evaluation::MemoryStep> &steps, double seconds);
 /// The same as if every activation stayed on the GPU; empty where they do.
 [[nodiscard]] std::vector<MemoryPoint> memoryCurveKept(const Evaluation &evaluation, int stage, int buckets);
 

@@ -18,17 +18,6 @@ namespace trainyard {
 
 namespace {
 
-using Curves = std::vector<std::vector<Evaluation::MemoryStep>>;
-
-/// Bytes of a stage at a time, as the curve says exactly.
-double bytesAt(const Curves &curves, int stage, double seconds)
-{
-    const auto &steps = curves[std::size_t(stage)];
-    const auto time = Nanoseconds(std::llround(seconds * 1e9));
-    const auto after = std::ranges::upper_bound(steps, time, {}, &Evaluation::MemoryStep::time);
-    return after == steps.begin() ? 0 : double(std::prev(after)->bytes);
-}
-
 class MemoryTimePlot : public CurvePlot {
     Q_DECLARE_TR_FUNCTIONS(MemoryTimePlot)
 public:
@@ -100,10 +89,12 @@ protected:
         QStringList lines { formatSeconds(x) };
         for (const int s : shownStages())
             if (lines.size() <= kMostInTooltip)
-                lines << tr("%1: %2").arg(stageName(s), formatBytes(bytesAt(evaluation()->memoryCurves, s, x)))
-                        + (hasGhost() ? tr(", without offload %1")
-                                            .arg(formatBytes(bytesAt(evaluation()->memoryCurvesKept, s, x)))
-                                      : QString());
+                lines << tr("%1: %2").arg(
+                             stageName(s), formatBytes(memoryAt(evaluation()->memoryCurves[std::size_t(s)], x)))
+                        + (hasGhost()
+                                ? tr(", without offload %1")
+                                      .arg(formatBytes(memoryAt(evaluation()->memoryCurvesKept[std::size_t(s)], x)))
+                                : QString());
         return lines.join(u'\n');
     }
 

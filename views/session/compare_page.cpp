@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/session/compare_page.h"
 
+#include "models/session/map_changes.h"
 #include "models/session/pair_tables.h"
 #include "models/session/session_document.h"
 #include "models/shown.h"
@@ -8,10 +9,12 @@
 #include "models/text/foreign_text.h"
 #include "models/text/format.h"
 #include "models/validation/text_table_model.h"
-#include "views/cluster/cluster_map.h"
 #include "views/panels/card.h"
 #include "views/panels/evidence_table.h"
 #include "views/parts/page_head.h"
+#include "views/session/all_numbers.h"
+#include "views/session/marked_map.h"
+#include "views/session/pair_overlays.h"
 #include "views/session/variant_color.h"
 #include "views/theme/theme.h"
 #include "views/timeline/span_text.h"
@@ -70,6 +73,9 @@ ComparePage::ComparePage(SessionDocument &session, const Catalogue &catalogue, Q
     , numbers(new EvidenceTable(tr("Numbers of both"), 0))
     , spans(new EvidenceTable(tr("Differences of the timelines"), 0))
     , words(new EvidenceTable(tr("What differs between the plans"), 0))
+    , everyone(new AllNumbers(session, catalogue))
+    , upperMap(new MarkedMap)
+    , lowerMap(new MarkedMap)
     , m_session(session)
     , m_title(new TextLine(tr("Compare"), Ink::Text, this))
     , m_verdict(new TextLine({}, Ink::Text, this))
@@ -78,8 +84,6 @@ ComparePage::ComparePage(SessionDocument &session, const Catalogue &catalogue, Q
     , m_numbersModel(new TextTableModel(this))
     , m_spansModel(new TextTableModel(this))
     , m_wordsModel(new TextTableModel(this))
-    , m_upperMap(new ClusterMap)
-    , m_lowerMap(new ClusterMap)
     , m_tabs(new TabbedCard(tr("What differs")))
     , m_comparison(catalogue)
 {
@@ -88,6 +92,7 @@ ComparePage::ComparePage(SessionDocument &session, const Catalogue &catalogue, Q
     setMinimumHeight(kLeastHeight); // on a small screen the parts overlap before the window does
     arrange();
     wire();
+    connect(&m_session, &SessionDocument::changed, this, &ComparePage::renameSides); // once the lists are filled
 }
 
 void ComparePage::arrange()
@@ -101,18 +106,18 @@ void ComparePage::arrange()
     range->setToolTip(tr("Differences are of the part of the upper timeline that is in view."));
     for (TimelineView *view : { upper, lower })
         view->setAutoFillBackground(false);
-    for (ClusterMap *map : { m_upperMap, m_lowerMap })
-        map->setAttribute(Qt::WA_TransparentForMouseEvents); // they are looked at here, not edited
     numbers->setModel(m_numbersModel);
     spans->setModel(m_spansModel);
     words->setModel(m_wordsModel);
     auto *maps = splitter(Qt::Horizontal, tr("Maps"), nullptr);
-    maps->addWidget(m_upperMap);
-    maps->addWidget(m_lowerMap);
+    maps->addWidget(upperMap);
+    maps->addWidget(lowerMap);
     m_tabs->addTab(numbers, tr("Numbers"));
     m_tabs->addTab(spans, tr("Timelines"));
     m_tabs->addTab(words, tr("Plans"));
+    m_overlays = new PairOverlays(*m_tabs, *upper, *lower, *locked, this);
     m_tabs->addTab(maps, tr("Maps"));
+    m_tabs->addTab(everyone, tr("All variants"));
     QSplitter *body = splitter(Qt::Vertical, tr("Both"), this);
     body->addWidget(new Card(named(m_upperName, upper)));
     body->addWidget(new Card(named(m_lowerName, lower)));
@@ -171,6 +176,7 @@ void ComparePage::wire()
     connect(&m_comparison, &PairComparison::underWayChanged, this, [this] {
         for (TimelineView *view : { upper, lower })
             view->setStale(m_comparison.isUnderWay());
+        m_overlays->setStale(m_comparison.isUnderWay());
     });
     connect(&m_session, &SessionDocument::changed, this, [this] {
         if (isVisible())
@@ -250,6 +256,41 @@ void ComparePage::fitBoth()
     m_isFollowing = false;
 }
 
+/// As it is drawn over the other.
+PairSide ComparePage::pairSideOf(const QComboBox *box, const EvaluationPtr &evaluation) const
+{
+    const auto &all = m_session.variants();
+    const auto found = std::ranges::find(all, box->currentData().toString().toStdString(), &Variant::id);
+    return { evaluation, box->currentText(),
+        found == all.end() ? theme().accent : variantColor(*found, int(found - all.begin())) };
+}
+
+/// Names and colours may be others while the plans are the same.
+void ComparePage::renameSides()
+{
+    const ComparedPairPtr &pair = m_comparison.pair();
+    const auto isChosen = [this](const QComboBox *box, const EvaluationPtr &evaluation) {
+        const Variant *variant = m_session.value().variant(box->currentData().toString().toStdString());
+        return variant && evaluation && variant->plan == evaluation->plan;
+    };
+    if (isVisible() && pair && isChosen(before, pair->before) && isChosen(after, pair->after))
+        showSides(*pair);
+}
+
+void ComparePage::showSides(const ComparedPair &pair)
+{
+    const PairSide first = pairSideOf(before, pair.before), second = pairSideOf(after, pair.after);
+    m_overlays->setPair(first, second);
+    if (first.evaluation)
+        upperMap->setShown(shownOf(first.evaluation), first.name, first.color);
+    if (second.evaluation)
+        lowerMap->setShown(shownOf(second.evaluation), second.name, second.color);
+    const bool areBoth = first.evaluation && second.evaluation;
+    const MapChanges changes = areBoth ? mapChanges(*first.evaluation, *second.evaluation) : MapChanges();
+    for (MarkedMap *map : { upperMap, lowerMap })
+        map->setChanges(changes);
+}
+
 void ComparePage::show(const ComparedPair &pair)
 {
     const bool isOther = pair.before != upper->evaluation() || pair.after != lower->evaluation();
@@ -259,10 +300,7 @@ void ComparePage::show(const ComparedPair &pair)
         upper->setEvaluation(pair.before, pair.after);
         lower->setEvaluation(pair.after, pair.before);
         m_isFollowing = false;
-        if (pair.before)
-            m_upperMap->setShown(shownOf(pair.before));
-        if (pair.after)
-            m_lowerMap->setShown(shownOf(pair.after));
+        showSides(pair);
         if (locked->isChecked())
             fitBoth();
     }
@@ -322,6 +360,7 @@ void ComparePage::showEvent(QShowEvent *event)
     QWidget::showEvent(event);
     m_comparison.setWatched(true);
     fillLists();
+    renameSides();
 }
 
 void ComparePage::hideEvent(QHideEvent *event)

@@ -15,8 +15,11 @@ class QPushButton;
 
 namespace trainyard {
 
-class ClusterMap;
+class AllNumbers;
 class EvidenceTable;
+class MarkedMap;
+class PairOverlays;
+struct PairSide;
 class SessionDocument;
 class TabbedCard;
 class TextLine;
@@ -34,6 +37,15 @@ public:
     QCheckBox *const locked, *const range;
     TimelineView *const upper, *const lower;
     EvidenceTable *const numbers, *const spans, *const words;
+
+    /// of all variants, not of these two alone
+    AllNumbers *const everyone;
+    /// with marks at what moved
+    MarkedMap *const upperMap, *const lowerMap;
+
+    /// memory and curves of both over each other
+    [[nodiscard]] PairOverlays &overlays() { return *m_overlays; }
+    [[nodiscard]] TabbedCard &tabs() { return *m_tabs; }
 
     /// Variants by id; empty: as they are.
     void compare(const std::string &before, const std::string &after);
@@ -54,6 +66,9 @@ private:
     void fillLists();
     void ask();
     void follow(TimelineView *from, TimelineView *to, qint64 begin, qint64 end);
+    [[nodiscard]] PairSide pairSideOf(const QComboBox *box, const EvaluationPtr &evaluation) const;
+    void renameSides();
+    void showSides(const ComparedPair &pair);
     void show(const ComparedPair &pair);
     void showSpans(const ComparedPair &pair);
     void fitBoth();
@@ -61,8 +76,8 @@ private:
     SessionDocument &m_session;
     TextLine *m_title, *m_verdict, *m_upperName, *m_lowerName;
     TextTableModel *m_numbersModel, *m_spansModel, *m_wordsModel;
-    ClusterMap *m_upperMap, *m_lowerMap;
     TabbedCard *m_tabs;
+    PairOverlays *m_overlays = nullptr;
     bool m_isFollowing = false, m_isFilling = false;
     EvaluationPtr m_fitted;
     /// last: its thread uses everything above

@@ -83,16 +83,8 @@ void FileActions::connectDocument()
         m_messages.show({ QStringLiteral("disk"), Message::Tone::Warning,
             tr("“%1” is no longer on disk.").arg(fileText(path)), {}, { { tr("Save again"), [this] { save(); } } } });
     });
-    connect(&m_document.recovery(), &Recovery::found, this, [this](const RecoveredPlan &recovered) {
-        m_messages.show({ QStringLiteral("recovery ") + recovered.file + u' ' + recovered.variant, Message::Tone::Info,
-            describe(recovered), unsavedEdits(recovered.work).join(u'\n'),
-            { { tr("Restore"),
-                  [this, recovered] {
-                      m_document.restore(recovered);
-                      m_session.takeAbout(recovered.work.about);
-                  } },
-                { tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); } } } });
-    });
+    connect(&m_document.recovery(), &Recovery::found, this, &FileActions::offerPlan);
+    connect(&m_document.recovery(), &Recovery::meetingFound, this, &FileActions::offerMeeting);
     connect(&m_document.recovery(), &Recovery::warned, this, [this](const QString &sentence) {
         m_messages.show({ QStringLiteral("recovery"), Message::Tone::Warning, sentence, {}, {} });
     });

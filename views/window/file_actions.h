@@ -71,6 +71,10 @@ private:
     [[nodiscard]] static QString fileName(const QString &title);
     void connectDocument();
     void connectSession();
+    /// Of what a window left that ended unexpectedly.
+    void offerPlan(const RecoveredPlan &recovered);
+    /// All of its variants at once, or one by one.
+    void offerMeeting(const std::vector<RecoveredPlan> &meeting);
     void openSession(const QString &path);
     void openKnown(const QStringList &paths, const std::vector<FileKind> &kinds);
     /// Says which of several is opened, and offers the others; where there is one alone, nothing.

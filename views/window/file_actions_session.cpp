@@ -4,6 +4,7 @@
 #include "models/sample_plans.h"
 #include "models/session/session_document.h"
 #include "models/text/foreign_text.h"
+#include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
 #include "views/window/file_actions.h"
 
@@ -55,6 +56,39 @@ void FileActions::connectSession()
         showErrors(QStringLiteral("save"), tr("“%1” could not be saved.").arg(fileText(path)), errors,
             { { tr("Save as…"), [this] { saveSessionAs(); } } });
     });
+}
+
+void FileActions::offerPlan(const RecoveredPlan &recovered)
+{
+    m_messages.show({ QStringLiteral("recovery ") + recovered.file + u' ' + recovered.variant, Message::Tone::Info,
+        describe(recovered), unsavedEdits(recovered.work).join(u'\n'),
+        { { tr("Restore"),
+              [this, recovered] {
+                  m_document.restore(recovered);
+                  m_session.takeAbout(recovered.work.about);
+              } },
+            { tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); } } } });
+}
+
+void FileActions::offerMeeting(const std::vector<RecoveredPlan> &meeting)
+{
+    QStringList lines;
+    for (const RecoveredPlan &one : meeting) {
+        const QStringList edits = unsavedEdits(one.work);
+        lines << (edits.isEmpty() ? nameOf(one) : tr("%1: %2").arg(nameOf(one), edits.join(QStringLiteral(", "))));
+    }
+    m_messages.show(
+        { QStringLiteral("recovery ") + meeting.front().file, Message::Tone::Info, describe(meeting), lines.join(u'\n'),
+            { { tr("Restore the meeting"), [this, meeting] { m_session.restore(meeting); } },
+                { tr("One by one"),
+                    [this, meeting] {
+                        for (const RecoveredPlan &one : meeting)
+                            offerPlan(one);
+                    } },
+                { tr("Discard"), [this, meeting] {
+                     for (const RecoveredPlan &one : meeting)
+                         m_document.recovery().discard(one);
+                 } } } });
 }
 
 void FileActions::saveSession()

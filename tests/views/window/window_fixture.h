@@ -83,13 +83,16 @@ public:
     IsolatedSettings settings; // first: the others read settings as they are made
     QTemporaryDir folder;
     SetAnswers answers;
-    PlanDocument document { std::make_shared<const Plan>(), {} };
+    PlanDocument document;
     EvaluationBridge bridge { builtinCatalogue() };
     StrategyEffects effects { builtinCatalogue() };
     RecentFiles recent;
     MainWindow window { { document, bridge, effects, builtinCatalogue() }, recent, answers };
 
-    explicit WindowFixture(const QString &sample = QStringLiteral("llama-3-70b-three-regions"))
+    /// `stateFolder`: where unsaved work is kept; empty: nowhere.
+    explicit WindowFixture(
+        const QString &sample = QStringLiteral("llama-3-70b-three-regions"), const QString &stateFolder = {})
+        : document(std::make_shared<const Plan>(), stateFolder)
     {
         window.resize(1440, 900);
         window.show();
