@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/names/name_index.h"
 
-#include "models/text/fuzzy.h"
-
 #include <algorithm>
 #include <tuple>
 
@@ -10,7 +8,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kLettersInOrder = 6; // worse than any word
+constexpr int kBeginnings = 6; // worse than any word
 constexpr int kFewWords = 12, kMostDigits = 7;
 constexpr int kFirstOnes = 5; // of ranks, where no number is typed
 
@@ -22,16 +20,18 @@ bool isNumber(const QString &word)
         && std::ranges::all_of(word, [](QChar c) { return c >= QChar(u'0') && c <= QChar(u'9'); });
 }
 
-/// Before the dear search for the best of several ways.
-bool hasLettersInOrder(const QString &wanted, const QString &text)
+/// Beginnings of words, run together: "zoin" and "zi" of "zoom in". Each letter begins a word or follows the one
+/// before.
+bool areBeginnings(QStringView wanted, QStringView text, qsizetype from = 0, bool mayFollow = false)
 {
-    qsizetype at = 0;
-    for (const QChar c : wanted) {
-        at = text.indexOf(c, at);
-        if (at++ < 0)
-            return false;
+    if (wanted.isEmpty())
+        return true;
+    for (qsizetype at = text.indexOf(wanted.front(), from); at >= 0; at = text.indexOf(wanted.front(), at + 1)) {
+        const bool begins = at == 0 || !text[at - 1].isLetterOrNumber();
+        if ((begins || (mayFollow && at == from)) && areBeginnings(wanted.mid(1), text, at + 1, true))
+            return true;
     }
-    return true;
+    return false;
 }
 
 } // namespace
@@ -118,7 +118,7 @@ void NameIndex::findNumbered(const NameWords &words, int most, std::vector<Hit> 
     }
 }
 
-void NameIndex::findLetters(const QString &typed, std::vector<Hit> &hits) const
+void NameIndex::findBeginnings(const QString &typed, std::vector<Hit> &hits) const
 {
     QString wanted = folded(typed);
     wanted.removeIf([](QChar c) { return !c.isLetterOrNumber(); });
@@ -130,11 +130,9 @@ void NameIndex::findLetters(const QString &typed, std::vector<Hit> &hits) const
             known.push_back(hit.at);
     std::ranges::sort(known);
     for (std::size_t i = 0; i < m_things.size(); ++i) {
-        const QString name = m_things[i].text.text.left(m_things[i].text.nameEnd);
-        if (!hasLettersInOrder(wanted, name) || std::ranges::binary_search(known, i))
-            continue;
-        if (const auto score = fuzzyScore(wanted, name))
-            hits.push_back({ { kLettersInOrder, 0, -*score }, m_things[i].thing.kind, int(name.size()), i });
+        const QStringView name = QStringView(m_things[i].text.text).left(m_things[i].text.nameEnd);
+        if (areBeginnings(wanted, name) && !std::ranges::binary_search(known, i))
+            hits.push_back({ { kBeginnings, 0, 0 }, m_things[i].thing.kind, int(name.size()), i });
     }
 }
 
@@ -161,7 +159,7 @@ FoundThings NameIndex::find(const QString &typed, int most) const
     findWords(words, most, hits, found.more);
     findNumbered(words, most, hits, found.more);
     if (int(hits.size()) < kFewWords)
-        findLetters(typed, hits);
+        findBeginnings(typed, hits);
     std::ranges::sort(hits, &Hit::isBefore);
     if (int(hits.size()) > most) {
         found.more += int(hits.size()) - most;

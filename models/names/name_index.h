@@ -87,7 +87,7 @@ public:
     [[nodiscard]] std::size_t size() const { return m_things.size() + m_numbered.size(); }
 
     /// Those that fit, at most `most`. Nothing typed: all commands, in the order in which they came. Where few words
-    /// fit, names follow that have the letters in order ("zi": Zoom in).
+    /// fit, names follow of whose words these are the beginnings, run together ("zi", "zoin": Zoom in).
     [[nodiscard]] FoundThings find(const QString &typed, int most) const;
 
 private:
@@ -102,7 +102,7 @@ private:
     struct Hit;
     void findWords(const NameWords &words, int most, std::vector<Hit> &hits, int &more) const;
     void findNumbered(const NameWords &words, int most, std::vector<Hit> &hits, int &more) const;
-    void findLetters(const QString &typed, std::vector<Hit> &hits) const;
+    void findBeginnings(const QString &typed, std::vector<Hit> &hits) const;
     [[nodiscard]] NamedThing thingOf(const Hit &hit) const;
 
     std::vector<Entry> m_things;

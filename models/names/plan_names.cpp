@@ -201,7 +201,7 @@ std::optional<GpuSelection> gpusOfNode(const Plan &plan, const NamedThing &node)
 }
 
 /// Within a run each pipeline has its tensor × context GPUs, pipelines in their order.
-std::optional<RankGpu> gpuOfRank(const Evaluation &evaluation, int rank)
+std::optional<GpuOfRank> gpuOfRank(const Evaluation &evaluation, int rank)
 {
     const Layout &layout = evaluation.layout;
     const RankMap map(*evaluation.plan, layout);
@@ -216,9 +216,9 @@ std::optional<RankGpu> gpuOfRank(const Evaluation &evaluation, int rank)
             continue;
         const int each = run.gpus / run.pipelines;
         const int within = rank - map.rankOf({ place.replica, place.stage, 0, 0, 0 });
-        return RankGpu { { run.datacenter, run.pool,
-                             run.firstGpu + (place.replica - run.firstPipeline) * each + std::min(within, each - 1),
-                             1 },
+        return GpuOfRank { { run.datacenter, run.pool,
+                               run.firstGpu + (place.replica - run.firstPipeline) * each + std::min(within, each - 1),
+                               1 },
             place.stage, of == layout.classes.end() ? 0 : int(of - layout.classes.begin()) };
     }
     return std::nullopt;

@@ -38,11 +38,11 @@ void addAlarmNames(NameIndex &index, std::span<const watch::Alarm> alarms);
 [[nodiscard]] std::optional<GpuSelection> gpusOfNode(const Plan &plan, const NamedThing &node);
 
 /// Where a rank of the plan runs.
-struct RankGpu {
+struct GpuOfRank {
     GpuSelection gpu;
     int stage = 0, pipelineClass = 0;
 };
 /// Empty where there is no such rank.
-[[nodiscard]] std::optional<RankGpu> gpuOfRank(const Evaluation &evaluation, int rank);
+[[nodiscard]] std::optional<GpuOfRank> gpuOfRank(const Evaluation &evaluation, int rank);
 
 } // namespace trainyard

@@ -70,12 +70,14 @@ private slots:
         index.add(thing("Memory breakdown"));
         QCOMPARE(found(index, "memory"), (QStringList { "Memory breakdown", "B", "C" }));
     }
-    void lettersInOrderFollowWhereFewWordsFit()
+    void beginningsOfWordsRunTogetherFollowWhereFewWordsFit()
     {
         const NameIndex index = of({ "Zoom in", "Blitzing", "Zinc" });
         QCOMPARE(found(index, "zi"), (QStringList { "Zinc", "Blitzing", "Zoom in" }));
         QCOMPARE(found(index, "zoin"), QStringList { "Zoom in" });
         QVERIFY(found(index, "qq").isEmpty());
+        QVERIFY(found(of({ "Export a Megatron launch script" }), "oregon").isEmpty()); // letters here and there
+        QCOMPARE(found(of({ "Pin as baseline" }), "pab"), QStringList { "Pin as baseline" });
     }
     void nothingTypedListsTheCommandsAsTheyCame()
     {
