@@ -52,6 +52,8 @@ public:
     [[nodiscard]] const MapSelection &selection() const { return m_selection; }
     void clearSelection();
     void select(const trainyard::MapItem &item);
+    /// Selects it, brings it into view, nearer where it is too small to be seen, and takes the keyboard there.
+    void goTo(const trainyard::MapItem &item);
     /// Committed plan's geometry, in widget coordinates, for tests and tours.
     [[nodiscard]] const MapLayout &mapLayout() const { return m_layout; }
     /// of the plan that edits start from

@@ -19,6 +19,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kKeyZoom = 1.5, kKeyPixels = 90;
+constexpr double kSmallPixels = 14; // of a thing that one goes to
 
 } // namespace
 
@@ -91,6 +92,17 @@ void ClusterMap::followFocus()
         pan(seen.center() - rect.center());
     else if (!seen.intersects(rect))
         pan(seen.center() - rect.center());
+}
+
+void ClusterMap::goTo(const MapItem &item)
+{
+    setFocus(Qt::ShortcutFocusReason);
+    select(item);
+    setFocusItem(item);
+    const QRectF place = placeOfItem(item);
+    const bool isSmall = item.kind != MapItem::Kind::Link && std::max(place.width(), place.height()) < kSmallPixels;
+    if (isSmall && !m_nudgeStart && m_view.show(place, mapArea()))
+        showView();
 }
 
 bool ClusterMap::pinch(QEvent &event)

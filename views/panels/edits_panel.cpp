@@ -65,6 +65,7 @@ EditsPanel::EditsPanel(EditHistory &history, QWidget *parent)
     m_table->setModel(m_model);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setTextElideMode(Qt::ElideRight);
+    setFocusProxy(m_table); // arrows and Enter go through the steps
     m_sum->setWrapped(true);
     QVBoxLayout *layout = panelLayout(this);
     layout->addWidget(m_table, 1);

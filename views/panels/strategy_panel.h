@@ -50,6 +50,10 @@ public:
     [[nodiscard]] std::string focusedKey() const;
     /// Brings the section of a group to the top and keeps it there until someone scrolls.
     void scrollTo(const std::string &group);
+    /// That have a control for this plan, those that are folded away included.
+    [[nodiscard]] std::vector<std::string> keys() const;
+    /// Unfolds and scrolls to the control of a key and gives it the keyboard. False: there is none.
+    bool goToKey(const std::string &path);
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);

@@ -7,6 +7,9 @@
 
 #include <QWidget>
 
+#include <string>
+#include <vector>
+
 class QComboBox;
 class QLineEdit;
 class QSpinBox;
@@ -23,6 +26,12 @@ public:
     /// Shows the workload of the plan that is shown, with its model where that was read from a file; edits start from
     /// its base.
     void setShown(const Shown &shown);
+    /// Keys that have a field here.
+    [[nodiscard]] static const std::vector<std::string> &keys();
+    /// Gives the field of a key the keyboard. False: there is none, or there is nothing to edit.
+    bool goToKey(const std::string &path);
+    /// Opens the list of models at one by its catalogue id: Enter takes it, Esc leaves it. False: it has none.
+    bool offerModel(const QString &id);
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);

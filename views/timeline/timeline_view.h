@@ -63,6 +63,9 @@ public:
     void revealSpan(std::uint32_t span) { reveal(span); }
     /// Scrolls to the first row on which a rank of the run is measured.
     void revealRank(int rank);
+    /// Scrolls to the row of a stage, out of what is folded, marks it for a moment and tells stageClicked. Of a class
+    /// of pipelines (index into Layout::classes); -1: the first that has it. False: there is none.
+    bool goToStage(int stage, int pipelineClass = -1);
     /// Points at all pieces of these parts of the iteration while the rest fades, and goes to the largest; none: goes
     /// back.
     void focusOn(std::vector<BreakdownPart> parts);

@@ -28,7 +28,9 @@
 #include "views/sweep/sweep_page.h"
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
+#include "views/window/arrangement_actions.h"
 #include "views/window/file_actions.h"
+#include "views/window/go_to.h"
 #include "views/window/live_actions.h"
 #include "views/window/page_place.h"
 #include "views/window/panel_tables.h"
@@ -96,6 +98,8 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_sessionActions(new SessionActions(m_models, m_session, *m_workbench, *m_messages, this))
     , m_palette(new CommandPalette(m_commands, this))
     , m_overlay(new ShortcutOverlay(m_commands, this))
+    , m_arrangements(new ArrangementActions(*this))
+    , m_goTo(new GoTo(*this))
 {
     makePlaces();
     addCommands(m_commands, *this, prompts);
@@ -143,6 +147,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     connectLive();
     connectPlanner();
     connectSession();
+    connectPalette();
     updateTitle();
     fillRecentMenu();
     m_commands.refresh();

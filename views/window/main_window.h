@@ -19,11 +19,13 @@ class QStackedWidget;
 
 namespace trainyard {
 
+class ArrangementActions;
 class CommandPalette;
 class ExpertsPage;
 class ExportActions;
 class FileActions;
 class FileTarget;
+class GoTo;
 class JobsPage;
 class LayerPage;
 class LiveActions;
@@ -60,6 +62,9 @@ public:
     [[nodiscard]] ExportActions &exports() { return *m_exports; }
     [[nodiscard]] CommandRegistry &commands() { return m_commands; }
     [[nodiscard]] CommandPalette &palettePopup() { return *m_palette; }
+    [[nodiscard]] GoTo &goTo() { return *m_goTo; }
+    [[nodiscard]] ArrangementActions &arrangements() { return *m_arrangements; }
+    [[nodiscard]] RecentFiles &recent() { return m_recent; }
     [[nodiscard]] ShortcutOverlay &overlay() { return *m_overlay; }
     [[nodiscard]] MessageBar &messages() { return *m_messages; }
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
@@ -135,6 +140,7 @@ private:
     void connectLive();
     void connectPlanner();
     void connectSession();
+    void connectPalette();
     /// of the pages that have been made
     void makePlaces();
     QWidget *makeSwitcher();
@@ -190,6 +196,8 @@ private:
     PageSwitcher *m_switcher = nullptr;
     CommandPalette *m_palette;
     ShortcutOverlay *m_overlay;
+    ArrangementActions *m_arrangements;
+    GoTo *m_goTo;
 };
 
 } // namespace trainyard

@@ -4,6 +4,7 @@
 
 #include "models/job_edits.h"
 #include "views/cluster/cluster_map.h"
+#include "views/commands/command_palette.h"
 #include "views/experts/experts_page.h"
 #include "views/export/export_actions.h"
 #include "views/jobs/jobs_page.h"
@@ -23,6 +24,7 @@
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
+#include "views/window/go_to.h"
 #include "views/window/live_actions.h"
 #include "views/window/page_place.h"
 #include "views/window/page_switcher.h"
@@ -242,6 +244,19 @@ void MainWindow::connectSession()
     connect(m_sessionActions, &SessionActions::workbenchRequested, this, &MainWindow::showWorkbench);
     connect(m_sessionActions, &SessionActions::saveRequested, m_files, &FileActions::saveSession);
     connect(m_sessionActions, &SessionActions::exportRequested, m_exports, &ExportActions::exportPlan);
+}
+
+void MainWindow::connectPalette()
+{
+    m_palette->setNames([this](NameIndex &index) { m_goTo->addNames(index); });
+    connect(m_palette, &CommandPalette::chosen, m_goTo, [this](const NamedThing &thing) {
+        const QString kind = QStringLiteral("goTo");
+        if (m_goTo->go(thing))
+            m_messages->dismiss(kind);
+        else
+            m_messages->show({ kind, Message::Tone::Warning,
+                tr("“%1” cannot be shown in the plan as it is now.").arg(thing.name), {}, {} });
+    });
 }
 
 void MainWindow::showWorkbench()

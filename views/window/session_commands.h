@@ -8,5 +8,7 @@ class CommandRegistry;
 class MainWindow;
 
 void addSessionCommands(CommandRegistry &registry, MainWindow &window);
+/// What cards, board and comparison offer to the mouse, by key and by name.
+void addMeetingCommands(CommandRegistry &registry, MainWindow &window);
 
 } // namespace trainyard

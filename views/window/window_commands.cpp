@@ -21,6 +21,7 @@
 #include "views/plots/curves_panel.h"
 #include "views/plots/rok_plot.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/arrangement_actions.h"
 #include "views/window/command_text.h"
 #include "views/window/experts_on_map.h"
 #include "views/window/file_actions.h"
@@ -223,9 +224,6 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_L) },
         .run = [&window] { window.showLayer(LayerPass::Pair); }, // as it runs; where nothing does at once, its forward
         .isEnabled = [&window] { return hasExpertLayers(window.bridge().evaluation()); } });
-    registry.add({ .id = "view.resetLayout", .group = group, .text = commandText("Reset the &layout"), .run = [&bench] {
-                      bench.resetLayout();
-                  } });
     registry.add({ .id = "view.fullScreen",
         .group = group,
         .text = commandText("&Full screen"),
@@ -335,7 +333,7 @@ void addHelpCommands(CommandRegistry &registry, MainWindow &window, Prompts &pro
     const QString group = commandText("Help");
     registry.add({ .id = "help.palette",
         .group = group,
-        .text = commandText("&Commands…"),
+        .text = commandText("&Go to anything…"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P) },
         .icon = "search",
         .run = [&window] { window.palettePopup().open(); } });
@@ -366,8 +364,10 @@ void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts
     addEditCommands(registry, window);
     addPlanCommands(registry, window);
     addSessionCommands(registry, window);
+    addMeetingCommands(registry, window);
     addMapCommands(registry, window);
     addViewCommands(registry, window);
+    addArrangementCommands(registry, window);
     addTimelineCommands(registry, window);
     addExpertCommands(registry, window);
     addJobCommands(registry, window);

@@ -32,9 +32,7 @@
 #include "views/window/experts_on_map.h"
 #include "views/window/status_line.h"
 
-#include <QDataStream>
 #include <QEvent>
-#include <QIODevice>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QTabBar>
@@ -43,15 +41,6 @@
 #include <algorithm>
 
 namespace trainyard {
-
-namespace {
-
-constexpr int kRightLeast = 350, kRightMost = 620;
-constexpr double kRightShare = 0.32, kRightMostShare = 0.42; // of the window
-constexpr double kUsualDpi = 96;
-constexpr int kChartsWanted = 146; // pixels, for three labels on a y axis below the tabs
-
-} // namespace
 
 Workbench::Workbench(const WindowModels &models, QWidget *parent)
     : QWidget(parent)
@@ -304,6 +293,7 @@ void Workbench::reveal(QWidget *panel)
 {
     if (panel != curves)
         curves->setEnlarged(false); // its neighbours are hidden
+    bringOut(panel);
     for (TabbedCard *card : { m_upper, m_lower }) {
         for (QWidget *area = panel; area && area != card; area = area->parentWidget())
             card->setCurrent(area);
@@ -331,55 +321,10 @@ void Workbench::showFitting()
 void Workbench::showBaselines()
 {
     curves->setEnlarged(false);
+    bringOut(shares);
     m_upper->setCurrent(shares->parentWidget()->parentWidget());
     shares->comparison()->compare();
     m_sharesAnchor->hold(shares->comparison());
-}
-
-void Workbench::resetLayout()
-{
-    curves->setEnlarged(false);
-    const double letters = std::max(1.0, logicalDpiX() / kUsualDpi); // larger ones need wider panels
-    const int right = std::clamp(
-        int(width() * std::min(kRightShare * letters, kRightMostShare)), kRightLeast, int(kRightMost * letters));
-    m_columns->setSizes({ width() - right, right });
-    const int height = m_columns->height();
-    const int charts = std::max(height * 22 / 100, std::min(kChartsWanted, height * 26 / 100));
-    m_left->setSizes({ (height - charts) * 48 / 100, (height - charts) * 52 / 100, charts });
-    m_right->setSizes({ height * 60 / 100, height * 40 / 100 });
-}
-
-QByteArray Workbench::layoutState() const
-{
-    curves->setEnlarged(false); // the panels beside it come back with the next start
-    QByteArray state;
-    QDataStream out(&state, QIODevice::WriteOnly);
-    out << m_columns->saveState() << m_left->saveState() << m_right->saveState() << size();
-    return state;
-}
-
-void Workbench::restoreLayout(const QByteArray &state)
-{
-    QByteArray columns, left, right;
-    QSize was;
-    QDataStream in(state);
-    in >> columns >> left >> right >> was;
-    if (in.status() != QDataStream::Ok || columns.isEmpty())
-        return;
-    m_columns->restoreState(columns);
-    m_left->restoreState(left);
-    m_right->restoreState(right);
-    m_isArranged = true;
-}
-
-void Workbench::showEvent(QShowEvent *event)
-{
-    QWidget::showEvent(event);
-    if (std::exchange(m_isArranged, true))
-        return;
-    layout()->activate();
-    resetLayout();
-    map->setFocus(Qt::OtherFocusReason);
 }
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 // The panels in their places, between splitters, and the wires between them: edits go to the document, plans to the
 // evaluation bridge, evaluations to every panel. GUI thread.
 
+#include "models/arrangements.h"
 #include "models/effects.h"
 #include "models/evaluation_bridge.h"
 #include "models/plan_document.h"
@@ -11,6 +12,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include <array>
 #include <utility>
 
 class QSplitter;
@@ -80,6 +82,10 @@ public:
 
     /// Brings a panel to the front and gives it the keyboard.
     void reveal(QWidget *panel);
+    /// Brings them to the front; the keyboard stays where it is.
+    void showDetails();
+    [[nodiscard]] EditHistory &history() const { return *m_history; }
+    [[nodiscard]] const Catalogue &catalogue() const { return m_models.catalogue; }
     /// All that is about memory: its switches, what fills the GPUs, and the curves of recomputing, offloading or
     /// keeping.
     void showMemory();
@@ -93,7 +99,13 @@ public:
     void addVariants(QWidget *variants);
     /// And one of a run that goes on.
     void addLiveStrip(LiveStrip *line);
+    /// All panels, in their usual places.
     void resetLayout();
+    /// Shows the place of a panel where an arrangement hides it.
+    void bringOut(const QWidget *panel);
+    /// How the panels lie, as shares of the window.
+    [[nodiscard]] Arrangement arrangement() const;
+    void setArrangement(const Arrangement &arrangement);
     [[nodiscard]] QByteArray layoutState() const;
     void restoreLayout(const QByteArray &state);
 
@@ -111,11 +123,14 @@ private:
     void connectJobs();
     void connectRange();
     void connectDetails();
+    void hideParts(const Arrangement &arrangement);
+    void showTab(const QString &name);
+    [[nodiscard]] QString tabInFront(const TabbedCard *card) const;
+    /// "strategies": what stands behind tabs
+    [[nodiscard]] std::vector<std::pair<QString, QWidget *>> tabbedPanels() const;
     /// of jobs, and which one stands out
     void connectPins();
     void showJobOnMap(int job);
-    /// brings them to the front, where the focus is stays
-    void showDetails();
     template <class Panel> void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);
     /// The one way to the panels: `kept` is previewing and must not change under the pointer.
@@ -144,6 +159,8 @@ private:
     /// an evaluation goes to the panels: what they signal is no choice of a person
     bool m_isTelling = false;
     bool m_isArranged = false;
+    /// Of the left column, by the arrangement: charts that are enlarged hide their neighbours for the moment only.
+    std::array<bool, 3> m_isHidden {};
     /// the map is painted with its numbers, not once without them and again with them
     QTimer m_paintDelay;
     /// what is there in the blink of an eye need not be announced

@@ -160,8 +160,8 @@ void Workbench::connectRange()
     connect(timeline, &TimelineView::cursorMoved, curves, &CurvesPanel::showCursor);
     connect(curves, &CurvesPanel::cursorMoved, timeline, &TimelineView::showCursor);
     connect(curves, &CurvesPanel::enlargeRequested, this, [this](bool enlarged) {
-        m_left->widget(0)->setVisible(!enlarged);
-        m_left->widget(1)->setVisible(!enlarged);
+        m_left->widget(0)->setVisible(!enlarged && !m_isHidden[0]);
+        m_left->widget(1)->setVisible(!enlarged && !m_isHidden[1]);
     });
     connect(&m_models.document, &PlanDocument::replaced, timeline, &TimelineView::startPlan);
     timeline->canvas()->installEventFilter(this);
