@@ -19,7 +19,9 @@ namespace {
 
 constexpr double kMarkSize = 7, kRingSize = 14; // pixels
 constexpr double kRangeMargin = 1.8; // beyond the outermost marks, as a factor
-constexpr int kMarksPerLabel = 3; // pixels between a line and its label
+constexpr double kLabelRoom = 0.12; // of the height, above the highest roof
+constexpr double kLeastShare = 1e-4; // of the kernels' time: what takes less would only stretch the axes
+constexpr int kLabelGap = 3; // pixels between a line and its label
 
 QString rateLabel(double flopsPerSecond)
 {
@@ -40,7 +42,7 @@ QCPItemText *roofLabel(QCustomPlot &plot, QPointF at, const QString &text, Qt::A
     auto *label = new QCPItemText(&plot);
     label->position->setCoords(at);
     label->setPositionAlignment(alignment);
-    label->setPadding(QMargins(kMarksPerLabel, 0, kMarksPerLabel, kMarksPerLabel));
+    label->setPadding(QMargins(kLabelGap, 0, kLabelGap, kLabelGap));
     label->setFont(font);
     label->setColor(theme().textMuted);
     label->setText(text);
@@ -63,7 +65,7 @@ void RooflinePlot::setRoofline(std::shared_ptr<const Roofline> roofline)
     m_roofline = std::move(roofline);
     m_points.clear();
     for (int i = 0; m_roofline && i < int(m_roofline->rows.size()); ++i)
-        if (rowAt(i).intensity() > 0 && rowAt(i).flopsPerSecond() > 0)
+        if (rowAt(i).intensity() > 0 && rowAt(i).total > kLeastShare * m_roofline->total)
             m_points.push_back(i);
     setCurrent(-1);
     draw();
@@ -100,6 +102,7 @@ void RooflinePlot::findRanges()
         take(rowAt(i).intensity(), rowAt(i).flopsPerSecond());
     for (const auto &[format, peak] : m_roofline->peaks())
         take(peak / (m_roofline->gpu->memoryGBps * 1e9), peak);
+    m_high *= std::pow(m_high / m_low, kLabelRoom);
 }
 
 void RooflinePlot::styleAxes()

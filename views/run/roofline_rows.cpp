@@ -32,6 +32,18 @@ QString nameText(const std::string &text)
     return foreignText(QString::fromStdString(text));
 }
 
+/// "mm  bf16  4096 × 1024 × 2048", "add_  bf16[64, 32], bf16[32]"
+QString operatorText(const RooflineRow &row)
+{
+    const QString gap = QStringLiteral("  ");
+    QString name = nameText(row.operation);
+    if (name.startsWith(QLatin1String("aten::")))
+        name.remove(0, 6);
+    if (row.work.kind != OperationKind::Elementwise)
+        name += gap + QString::fromStdString(formatName(row.work.precision));
+    return name + gap + nameText(row.shape);
+}
+
 QString roofText(const Roofline &roofline)
 {
     if (!roofline.gpu)
@@ -79,23 +91,18 @@ QString kindText(OperationKind kind)
 TextRows rooflineRows(const Roofline &roofline)
 {
     TextRows rows;
-    rows.titles = { runText("Time"), runText("Share"), runText("Calls"), runText("Per call"), runText("Predicted"),
-        runText("Ratio"), runText("TFLOP/s"), runText("GB/s"), runText("Of roof"), runText("Operator"),
-        runText("Shape") };
+    rows.titles = { runText("Time"), runText("Operator and shape"), runText("Calls"), runText("Per call"),
+        runText("Predicted"), runText("Ratio"), runText("TFLOP/s"), runText("GB/s"), runText("Of roof") };
     for (const RooflineRow &row : roofline.rows)
         rows.lines.push_back(
-            { { formatSeconds(row.total * 1e-9), shareOf(roofline, row.total),
+            { { formatSeconds(row.total * 1e-9), operatorText(row),
                   QLocale(QLocale::English).toString(qlonglong(row.calls)), formatSeconds(row.seconds()),
                   row.predictedSeconds ? formatSeconds(*row.predictedSeconds) : dash(),
                   row.ratio() ? threeDigits(*row.ratio()) + QStringLiteral(" ×") : dash(),
                   row.work.flops > 0 ? threeDigits(row.flopsPerSecond() * 1e-12) : dash(),
                   threeDigits(row.bytesPerSecond() * 1e-9),
-                  row.shareOfRoof() ? formatPercent(*row.shareOfRoof()) : dash(), nameText(row.operation),
-                  (row.work.kind == OperationKind::Elementwise
-                          ? QString()
-                          : QString::fromStdString(formatName(row.work.precision)) + QStringLiteral("  "))
-                      + nameText(row.shape) },
-                Tone::Muted, int(row.work.kind), rooflineTip(roofline, row) });
+                  row.shareOfRoof() ? formatPercent(*row.shareOfRoof()) : dash() },
+                Tone::Plain, int(row.work.kind), rooflineTip(roofline, row) });
     return rows;
 }
 

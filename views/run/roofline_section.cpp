@@ -15,13 +15,14 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <set>
 #include <utility>
 
 namespace trainyard {
 
 namespace {
 
-constexpr int kOperatorColumn = 10; // the shape takes what room is left
+constexpr int kOperatorColumn = 1; // takes what room is left
 constexpr int kPlotHeight = 260, kRowsHeight = 260;
 constexpr int kLegendMark = 10, kLegendGap = 5, kLegendSpace = 16; // pixels
 
@@ -34,6 +35,11 @@ public:
         setFont(uiFont(-1));
         setFixedHeight(fontMetrics().height() + 4);
     }
+    void setKinds(const std::set<OperationKind> &kinds)
+    {
+        m_kinds = kinds;
+        update();
+    }
 
 protected:
     void paintEvent(QPaintEvent *) override
@@ -41,8 +47,8 @@ protected:
         QPainter painter(this);
         painter.setRenderHint(QPainter::Antialiasing);
         int x = 0;
-        for (std::size_t kind = 0; kind < kOperationKinds; ++kind) {
-            const QString text = kindText(OperationKind(kind));
+        for (const OperationKind kind : m_kinds) {
+            const QString text = kindText(kind);
             paintMark(
                 painter, QPointF(x + kLegendMark / 2.0, height() / 2.0), kLegendMark, sourceMark(int(kind)), false);
             painter.setPen(theme().textMuted);
@@ -51,6 +57,9 @@ protected:
             x = place.right() + kLegendSpace;
         }
     }
+
+private:
+    std::set<OperationKind> m_kinds;
 };
 
 } // namespace
@@ -105,6 +114,10 @@ void RooflineSection::setRoofline(std::shared_ptr<const Roofline> roofline)
     table->setVisible(hasRows);
     const bool hasMarks = !plot->points().empty();
     plot->setVisible(hasMarks);
+    std::set<OperationKind> kinds;
+    for (const int row : plot->points())
+        kinds.insert(m_roofline->rows[std::size_t(row)].work.kind);
+    static_cast<KindLegend *>(m_legend)->setKinds(kinds);
     m_legend->setVisible(hasMarks);
 }
 

@@ -126,10 +126,13 @@ OperatorCalls operatorCalls(const RankRecording &rank)
         if (stream.isGpu)
             continue;
         made.hasTensors = made.hasTensors || !stream.spans.shape.empty();
-        made.hasOperators = made.hasOperators
-            || std::ranges::find(stream.spans.work, RecordedWork::HostOperator) != stream.spans.work.end();
-        if (!stream.namesGpuStream)
-            addLinks(rank, s, links);
+        if (stream.namesGpuStream) // kept in any case
+            continue;
+        const auto isOfHost = [](RecordedWork work) {
+            return work == RecordedWork::HostOperator || work == RecordedWork::HostCall;
+        };
+        made.hasHost = made.hasHost || std::ranges::any_of(stream.spans.work, isOfHost);
+        addLinks(rank, s, links);
     }
     std::ranges::stable_sort(links, {}, &Link::launch);
     Sums sums(rank);

@@ -26,8 +26,8 @@ struct OperatorCalls {
     std::vector<OperatorCall> calls;
     /// ns: of all kernels and copies but collectives, and of those that no such call launched
     double total = 0, untold = 0;
-    /// some operator of the host is there; some operator tells its tensors
-    bool hasOperators = false, hasTensors = false;
+    /// operators and calls of the host were read; some operator tells its tensors
+    bool hasHost = false, hasTensors = false;
 };
 [[nodiscard]] OperatorCalls operatorCalls(const RankRecording &rank);
 

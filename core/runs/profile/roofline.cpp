@@ -90,7 +90,7 @@ Roofline rooflineOf(const Recording &recording, const Catalogue &catalogue, cons
 {
     Roofline made { .gpuName = commonGpu(recording) };
     Sums sums;
-    bool hasOperators = false, hasTensors = false;
+    bool hasHost = false, hasTensors = false;
     for (const RankRecording &rank : recording.ranks) {
         if (!whyNoGpuTimes(recording, rank).empty())
             continue;
@@ -101,7 +101,7 @@ Roofline rooflineOf(const Recording &recording, const Catalogue &catalogue, cons
         ++made.ranks;
         const OperatorCalls calls = operatorCalls(rank);
         made.total += calls.total;
-        hasOperators = hasOperators || calls.hasOperators;
+        hasHost = hasHost || calls.hasHost;
         hasTensors = hasTensors || calls.hasTensors;
         addCalls(rank, calls, sums);
     }
@@ -125,7 +125,7 @@ Roofline rooflineOf(const Recording &recording, const Catalogue &catalogue, cons
     findGpu(made, catalogue, gpu);
     made.lack = !made.rows.empty() ? RooflineLack::None
         : made.ranks == 0          ? RooflineLack::Kernels
-        : !hasOperators            ? RooflineLack::Host
+        : !hasHost                 ? RooflineLack::Host
         : !hasTensors              ? RooflineLack::Sizes
                                    : RooflineLack::Formulas;
     return made;

@@ -65,7 +65,7 @@ bool chooseOfExports(MainWindow &window, const QString &text)
         return false;
     QTest::mouseClick(files, Qt::LeftButton, {}, files->actionGeometry(exports).center());
     QMenu *formats = exports->menu();
-    QAction *chosen = QTest::qWaitFor([&] { return formats->isVisible(); }) ? of(formats, text) : nullptr;
+    QAction *chosen = QTest::qWaitFor([&] { return formats->isVisible(); }, 30000) ? of(formats, text) : nullptr;
     if (!chosen)
         return false;
     QTest::mouseClick(formats, Qt::LeftButton, {}, formats->actionGeometry(chosen).center());

@@ -128,6 +128,9 @@ private slots:
         QCOMPARE(roofline.rows[0].operation, std::string("triton_poi_fused_add_0"));
         QCOMPARE(roofline.rows[0].work.bytes, 2.0 * 4 * 64 * 32);
         QCOMPARE(roofline.others.front().operation, std::string("CompiledFunction"));
+        // They alone are kept where the host is not read
+        const Recording without = recordingOf(trace({ fused, call("12", "1"), kernel("k", "30", "4", "1") }), {});
+        QCOMPARE(int(rooflineOf(without, builtinCatalogue()).lack), int(RooflineLack::Host));
     }
 
     /// Products of 32 bits are on tensor cores where their kernel says so.
