@@ -86,12 +86,12 @@ Json rooflineJson(const Roofline &roofline, int top)
     return json;
 }
 
-std::string shareText(const Roofline &roofline, double time)
+std::string shareOfTime(const Roofline &roofline, double time)
 {
     return percentText(roofline.total > 0 ? time / roofline.total : 0);
 }
 
-std::vector<std::string> notesOf(const Roofline &roofline)
+std::vector<std::string> rooflineNotes(const Roofline &roofline)
 {
     std::vector<std::string> notes;
     if (roofline.gpu)
@@ -106,8 +106,8 @@ std::vector<std::string> notesOf(const Roofline &roofline)
         notes.push_back("Several GPUs are called " + roofline.gpuName + ": --gpu names the right one");
     if (roofline.otherRanks > 0)
         notes.push_back(wholeText(double(roofline.otherRanks)) + " ranks with another GPU are left out");
-    notes.push_back("Of the kernels' time but for collectives " + shareText(roofline, roofline.counted)
-        + " is in the table, " + shareText(roofline, roofline.withoutFormula) + " of operators without a formula"
+    notes.push_back("Of the kernels' time but for collectives " + shareOfTime(roofline, roofline.counted)
+        + " is in the table, " + shareOfTime(roofline, roofline.withoutFormula) + " of operators without a formula"
         + (roofline.others.empty() ? "" : " (" + roofline.others.front().operation + " most)")
         + ", the rest of none that tells sizes");
     return notes;
@@ -116,7 +116,7 @@ std::vector<std::string> notesOf(const Roofline &roofline)
 /// Why there is no table, and what would be right.
 Error lackOf(const Roofline &roofline, const std::string &source)
 {
-    const char *record = "traces recorded with torch.profiler.profile(record_shapes=True)";
+    const char *record = "traces that PyTorch's profiler recorded with record_shapes=True";
     switch (roofline.lack) {
     case RooflineLack::Kernels:
         return { ErrorCode::BadValue, source, "there is no kernel of a GPU in it", record };
@@ -149,7 +149,7 @@ int runTelemetryRoofline(const TelemetryRooflineOptions &options)
     if (roofline.lack != RooflineLack::None)
         return fail({ lackOf(roofline, options.sources.front()) });
     std::vector<std::string> notes = notesOfSources(*recording);
-    std::ranges::copy(notesOf(roofline), std::back_inserter(notes));
+    std::ranges::copy(rooflineNotes(roofline), std::back_inserter(notes));
     Json json = rooflineJson(roofline, options.top);
     json["notes"] = notes;
     return print(options.format == "json" ? jsonText(json) : rooflineTable(roofline, options.top) + notesText(notes),

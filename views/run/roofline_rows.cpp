@@ -63,7 +63,7 @@ QString lackText(RooflineLack lack)
         return runText("Sizes of tensors are told by the operators of the host, which were not read.");
     case RooflineLack::Sizes:
         return runText("The operators of this trace do not tell the sizes of their tensors. Record it with "
-                       "torch.profiler.profile(record_shapes=True).");
+                       "record_shapes=True of PyTorch's profiler.");
     case RooflineLack::Formulas:
         return runText("No formula is known of the operators that launched its kernels.");
     case RooflineLack::Kernels:

@@ -81,9 +81,9 @@ void addLinks(const RankRecording &rank, std::uint32_t index, std::vector<Link> 
     }
 }
 
-class Sums {
+class CallSums {
 public:
-    explicit Sums(const RankRecording &rank)
+    explicit CallSums(const RankRecording &rank)
         : m_numberOf(rank.streams.size())
         , m_rank(rank)
     {
@@ -135,7 +135,7 @@ OperatorCalls operatorCalls(const RankRecording &rank)
         addLinks(rank, s, links);
     }
     std::ranges::stable_sort(links, {}, &Link::launch);
-    Sums sums(rank);
+    CallSums sums(rank);
     for (const std::uint32_t s : gpuStreamsOf(rank)) {
         const RecordedSpans &spans = rank.streams[s].spans;
         for (std::uint32_t i = 0; i < spans.size(); ++i) {

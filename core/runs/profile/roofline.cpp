@@ -14,14 +14,14 @@ namespace trainyard {
 
 namespace {
 
-struct Sum {
+struct OperatorSum {
     std::int64_t calls = 0, kernels = 0;
     double total = 0;
     /// ns by name of the longest kernel of a call
     std::unordered_map<std::uint32_t, double> kernelTimes;
 };
 /// numbers of operator and tensors
-using Sums = std::map<std::pair<std::uint32_t, std::uint32_t>, Sum>;
+using OperatorSums = std::map<std::pair<std::uint32_t, std::uint32_t>, OperatorSum>;
 
 /// Of most ranks that work.
 std::string commonGpu(const Recording &recording)
@@ -34,11 +34,11 @@ std::string commonGpu(const Recording &recording)
     return most == ranks.end() ? std::string() : most->first;
 }
 
-void addCalls(const RankRecording &rank, const OperatorCalls &calls, Sums &sums)
+void addCalls(const RankRecording &rank, const OperatorCalls &calls, OperatorSums &sums)
 {
     for (const OperatorCall &call : calls.calls) {
         const RecordedSpans &spans = rank.streams[call.stream].spans;
-        Sum &sum = sums[{ spans.name[call.span], spans.shape[call.span] }];
+        OperatorSum &sum = sums[{ spans.name[call.span], spans.shape[call.span] }];
         ++sum.calls;
         sum.kernels += call.kernels;
         sum.total += double(call.total);
@@ -53,7 +53,7 @@ bool isTensorFloat(std::string_view kernel)
         || kernel.find("tensorop") != kernel.npos || kernel.find("s1688") != kernel.npos;
 }
 
-RooflineRow rowOf(const Recording &recording, const Sum &sum, std::string operation, OperationWork work,
+RooflineRow rooflineRowOf(const Recording &recording, const OperatorSum &sum, std::string operation, OperationWork work,
     const std::vector<TensorArgument> &arguments)
 {
     RooflineRow row { .operation = std::move(operation), .shape = shapeText(work, arguments) };
@@ -89,7 +89,7 @@ void findGpu(Roofline &made, const Catalogue &catalogue, const GpuSpec *asked)
 Roofline rooflineOf(const Recording &recording, const Catalogue &catalogue, const GpuSpec *gpu)
 {
     Roofline made { .gpuName = commonGpu(recording) };
-    Sums sums;
+    OperatorSums sums;
     bool hasHost = false, hasTensors = false;
     for (const RankRecording &rank : recording.ranks) {
         if (!whyNoGpuTimes(recording, rank).empty())
@@ -115,7 +115,7 @@ Roofline rooflineOf(const Recording &recording, const Catalogue &catalogue, cons
             made.withoutFormula += sum.total;
             continue;
         }
-        made.rows.push_back(rowOf(recording, sum, operation, *work, arguments));
+        made.rows.push_back(rooflineRowOf(recording, sum, operation, *work, arguments));
         made.counted += sum.total;
     }
     for (const auto &[operation, total] : others)
