@@ -30,7 +30,8 @@ struct Naming {
 /// In the order of ExportFormat.
 constexpr Naming kNamings[] = { { "-report", ".html" }, { "-report", ".pdf" }, { "-trace", ".json" },
     { "-timeline", ".csv" }, { "-numbers", ".csv" }, { "", ".trainyard.json" }, { "-megatron", ".sh" },
-    { "-torchtitan", ".sh" }, { "", ".sbatch" }, { "-tasks", ".dot" } };
+    { "-torchtitan", ".sh" }, { "", ".sbatch" }, { "-tasks", ".dot" }, { "-megatron-bridge", ".sh" },
+    { "-deepspeed", ".json" }, { "-trainjob", ".yaml" }, { "-jobset", ".yaml" }, { "-skypilot", ".yaml" } };
 
 /// The style sheet with its variables written out, as on light paper: what lays out pages knows no variables.
 QString styleOnPaper(bool isOfJobs)
@@ -70,18 +71,45 @@ QString exportFileName(const QString &planName, ExportFormat format)
     return name.left(80) + QLatin1String(kNamings[std::size_t(format)].ending) + exportSuffix(format);
 }
 
+std::optional<LaunchTarget> launchTarget(ExportFormat format)
+{
+    switch (format) {
+    case ExportFormat::MegatronScript:
+        return LaunchTarget::Megatron;
+    case ExportFormat::TorchtitanScript:
+        return LaunchTarget::Torchtitan;
+    case ExportFormat::SlurmJob:
+        return LaunchTarget::Slurm;
+    case ExportFormat::MegatronBridgeScript:
+        return LaunchTarget::MegatronBridge;
+    case ExportFormat::DeepSpeedConfig:
+        return LaunchTarget::DeepSpeed;
+    case ExportFormat::TrainJob:
+        return LaunchTarget::TrainJob;
+    case ExportFormat::JobSet:
+        return LaunchTarget::JobSet;
+    case ExportFormat::SkyPilotTask:
+        return LaunchTarget::SkyPilot;
+    case ExportFormat::HtmlReport:
+    case ExportFormat::PdfReport:
+    case ExportFormat::ChromeTrace:
+    case ExportFormat::TimelineCsv:
+    case ExportFormat::NumbersCsv:
+    case ExportFormat::Plan:
+    case ExportFormat::Dot:
+        break;
+    }
+    return std::nullopt;
+}
+
 bool isLaunch(ExportFormat format)
 {
-    return format == ExportFormat::MegatronScript || format == ExportFormat::TorchtitanScript
-        || format == ExportFormat::SlurmJob;
+    return launchTarget(format).has_value();
 }
 
 ExpectedAll<LaunchFile> launchOf(ExportFormat format, const Evaluation &evaluation)
 {
-    return launchFile(evaluation,
-        format == ExportFormat::MegatronScript         ? LaunchTarget::Megatron
-            : format == ExportFormat::TorchtitanScript ? LaunchTarget::Torchtitan
-                                                       : LaunchTarget::Slurm);
+    return launchFile(evaluation, launchTarget(format).value_or(LaunchTarget::Megatron));
 }
 
 Expected<void> writeExport(
@@ -107,11 +135,7 @@ Expected<void> writeExport(
         case ExportFormat::Dot:
             out << dotOf(*evaluation);
             break;
-        case ExportFormat::PdfReport:
-        case ExportFormat::Plan:
-        case ExportFormat::MegatronScript:
-        case ExportFormat::TorchtitanScript:
-        case ExportFormat::SlurmJob:
+        default: // written by whoever makes its text or pages
             break;
         }
     };

@@ -10,6 +10,7 @@
 #include <QByteArray>
 #include <QString>
 
+#include <optional>
 #include <vector>
 
 namespace trainyard {
@@ -24,7 +25,12 @@ enum class ExportFormat {
     MegatronScript,
     TorchtitanScript,
     SlurmJob,
-    Dot
+    Dot,
+    MegatronBridgeScript,
+    DeepSpeedConfig,
+    TrainJob,
+    JobSet,
+    SkyPilotTask
 };
 
 /// File name without its folder, made of the plan's name: "llama-3-70b-over-three-regions-report.html".
@@ -35,6 +41,8 @@ enum class ExportFormat {
 /// What starts the training; a plan that the framework cannot run is refused with each key and why.
 [[nodiscard]] bool isLaunch(ExportFormat format);
 [[nodiscard]] ExpectedAll<LaunchFile> launchOf(ExportFormat format, const Evaluation &evaluation);
+/// Of what starts the training; empty: another format.
+[[nodiscard]] std::optional<LaunchTarget> launchTarget(ExportFormat format);
 
 /// Every format but the commands that start it, and the PDF, which needs fonts (views/export/pdf_report.h).
 [[nodiscard]] Expected<void> writeExport(

@@ -27,6 +27,7 @@ ProfilePtr profileOf(const RunPtr &run, const RunPtr &reference, int step, const
         made->idle = idleByCause(*run->recording);
         made->queues = launchQueues(*run->recording);
         made->kernels = kernelTable(*run->recording);
+        made->roofline = rooflineOf(*run->recording, builtinCatalogue());
     }
     if (!isSameRun || made->reference != reference)
         made->differences = reference

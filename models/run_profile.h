@@ -7,6 +7,7 @@
 #include "core/runs/profile/idle_causes.h"
 #include "core/runs/profile/launch_queue.h"
 #include "core/runs/profile/measured_path.h"
+#include "core/runs/profile/roofline.h"
 #include "core/runs/profile/trace_rows.h"
 #include "models/run_document.h"
 
@@ -25,6 +26,8 @@ struct ProfileOfRun {
     int step = -1;
     MeasuredPath path;
     std::vector<PathShare> pathShares;
+    /// of the GPUs that the catalogue of the program has
+    Roofline roofline;
 };
 using ProfilePtr = std::shared_ptr<const ProfileOfRun>;
 

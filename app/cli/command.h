@@ -43,6 +43,7 @@ void addTelemetryRecord(const Subcommand &telemetry, int &exitCode);
 void addTelemetryIdle(const Subcommand &telemetry, int &exitCode);
 void addTelemetryKernels(const Subcommand &telemetry, int &exitCode);
 void addTelemetryPath(const Subcommand &telemetry, int &exitCode);
+void addTelemetryRoofline(const Subcommand &telemetry, int &exitCode);
 /// and serve
 void addTelemetryReplay(const Subcommand &telemetry, int &exitCode);
 void addTelemetryWatch(const Subcommand &telemetry, int &exitCode);

@@ -144,6 +144,7 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
     addTelemetryIdle(telemetry, exitCode);
     addTelemetryKernels(telemetry, exitCode);
     addTelemetryPath(telemetry, exitCode);
+    addTelemetryRoofline(telemetry, exitCode);
     addTelemetryCompare(telemetry, exitCode);
     addTelemetryCalibrate(telemetry, exitCode);
     addTelemetryVerdict(telemetry, exitCode);

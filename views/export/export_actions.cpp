@@ -39,6 +39,16 @@ Words wordsOf(ExportFormat format)
         return { QObject::tr("Slurm job"), QObject::tr("Slurm batch scripts (*.sbatch)") };
     case ExportFormat::Dot:
         return { QObject::tr("Tasks as a graph"), QObject::tr("Graphviz (*.dot)") };
+    case ExportFormat::MegatronBridgeScript:
+        return { QObject::tr("Megatron-Bridge launch script"), QObject::tr("Shell scripts (*.sh)") };
+    case ExportFormat::DeepSpeedConfig:
+        return { QObject::tr("DeepSpeed configuration"), QObject::tr("DeepSpeed configurations (*.json)") };
+    case ExportFormat::TrainJob:
+        return { QObject::tr("TrainJob of Kubeflow"), QObject::tr("Manifests of Kubernetes (*.yaml)") };
+    case ExportFormat::JobSet:
+        return { QObject::tr("JobSet of Kubernetes"), QObject::tr("Manifests of Kubernetes (*.yaml)") };
+    case ExportFormat::SkyPilotTask:
+        return { QObject::tr("SkyPilot task"), QObject::tr("Tasks of SkyPilot (*.yaml)") };
     }
     return {};
 }

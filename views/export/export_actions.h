@@ -36,6 +36,11 @@ public slots:
     void exportTorchtitan() { run(ExportFormat::TorchtitanScript); }
     void exportSlurm() { run(ExportFormat::SlurmJob); }
     void exportDot() { run(ExportFormat::Dot); }
+    void exportMegatronBridge() { run(ExportFormat::MegatronBridgeScript); }
+    void exportDeepSpeed() { run(ExportFormat::DeepSpeedConfig); }
+    void exportTrainJob() { run(ExportFormat::TrainJob); }
+    void exportJobSet() { run(ExportFormat::JobSet); }
+    void exportSkyPilot() { run(ExportFormat::SkyPilotTask); }
 
 private:
     struct Job {

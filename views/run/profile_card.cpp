@@ -5,6 +5,7 @@
 #include "views/panels/evidence_table.h"
 #include "views/parts/panel_parts.h"
 #include "views/run/profile_rows.h"
+#include "views/run/roofline_section.h"
 #include "views/theme/theme.h"
 
 #include <QVBoxLayout>
@@ -24,6 +25,7 @@ ProfileCard::ProfileCard(RunProfile &profile, QWidget *parent)
     , idle(new EvidenceTable(tr("Idle by cause"), kIdleOther, this))
     , queue(new EvidenceTable(tr("Launch queue"), kQueueMost, this))
     , kernels(new EvidenceTable(tr("Kernels"), kKernelName, this))
+    , roofline(new RooflineSection(this))
     , m_profile(profile)
     , m_summary(new TextLine({}, Ink::Muted, this))
     , m_pathTitle(new SectionTitle(tr("What the step waited for"), tr("critical path"), this))
@@ -36,6 +38,7 @@ ProfileCard::ProfileCard(RunProfile &profile, QWidget *parent)
         table->setModel(new TextTableModel(table));
     arrange();
     connect(&profile, &RunProfile::changed, this, &ProfileCard::refresh);
+    connect(roofline, &RooflineSection::hostAsked, this, [this] { m_profile.runs().setKeepsHost(true); });
     refresh();
 }
 
@@ -52,6 +55,7 @@ void ProfileCard::arrange()
         column->addWidget(table);
         table->setFixedHeight(table == kernels ? kKernelsHeight : kTableHeight);
     }
+    column->addWidget(roofline);
     column->addStretch(1);
 }
 
@@ -99,6 +103,7 @@ void ProfileCard::refresh()
     fill(*idle, *m_idleTitle, profile ? idleRows(*profile) : TextRows());
     fill(*queue, *m_queueTitle, profile ? queueRows(*profile) : TextRows());
     fill(*kernels, *m_kernelTitle, profile ? kernelRows(*profile) : TextRows());
+    roofline->setRoofline(profile ? std::shared_ptr<const Roofline>(profile, &profile->roofline) : nullptr);
 }
 
 void ProfileCard::showEvent(QShowEvent *event)

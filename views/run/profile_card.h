@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the kernels of the run say by themselves, behind a tab of its page: what the step waited for, idle time by its
-// cause, the launch queue, kernels or what became of them beside the reference. Made when it is looked at. GUI thread.
+// cause, the launch queue, kernels or what became of them beside the reference, the roofline by shape. Made when it is
+// looked at. GUI thread.
 
 #include "models/run_profile.h"
 
@@ -10,6 +11,7 @@
 namespace trainyard {
 
 class EvidenceTable;
+class RooflineSection;
 class SectionTitle;
 class TextLine;
 class TextTableModel;
@@ -21,6 +23,7 @@ public:
     explicit ProfileCard(RunProfile &profile, QWidget *parent = nullptr);
 
     EvidenceTable *const path, *const idle, *const queue, *const kernels;
+    RooflineSection *const roofline;
     /// what is being made, or why there is nothing; else of which step and run the tables are
     [[nodiscard]] QString summary() const;
 

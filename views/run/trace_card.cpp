@@ -7,6 +7,7 @@
 #include "views/theme/theme.h"
 
 #include <QCheckBox>
+#include <QSignalBlocker>
 #include <QVBoxLayout>
 
 namespace trainyard {
@@ -48,6 +49,8 @@ QString TraceCard::summary() const
 
 void TraceCard::refresh()
 {
+    const QSignalBlocker quiet(host); // it may be asked for elsewhere
+    host->setChecked(m_profile.runs().keepsHost());
     const ProfilePtr &profile = m_profile.shown();
     const bool isShown = profile && !profile->trace->rows().empty();
     chart->setRows(isShown ? profile->trace : nullptr);

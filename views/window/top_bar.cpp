@@ -17,7 +17,8 @@ namespace trainyard {
 namespace {
 
 // "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills, a title
-// with "&" for a menu of subMenus(). A menu has a dozen entries at most: what is not here the palette finds.
+// with "&" for a menu of subMenus(). A menu has a dozen entries at most: what is not here the palette finds. All
+// formats that are written stand in one, in groups.
 struct MenuList {
     const char *title;
     QStringList ids;
@@ -28,7 +29,8 @@ const std::vector<MenuList> &subMenus()
     static const std::vector<MenuList> lists {
         { QT_TRANSLATE_NOOP("TopBar", "&Export"),
             { "export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-", "export.plan",
-                "-", "export.megatron", "export.torchtitan", "export.slurm", "export.dot" } },
+                "-", "export.megatron", "export.torchtitan", "export.megatronBridge", "export.deepspeed", "-",
+                "export.slurm", "export.trainjob", "export.jobset", "export.skypilot", "-", "export.dot" } },
         { QT_TRANSLATE_NOOP("TopBar", "&Variants"),
             { "variant.branch", "view.board", "view.comparison", "-", "variant.next", "variant.previous", "-",
                 "variant.baseline", "variant.decide", "-", "variant.rename", "variant.note", "variant.color",

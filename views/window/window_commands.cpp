@@ -88,7 +88,12 @@ void addFileCommands(CommandRegistry &registry, MainWindow &window)
         { "export.plan", "Export a copy of the p&lan…", &ExportActions::exportPlan },
         { "export.megatron", "Export a &Megatron-LM launch script…", &ExportActions::exportMegatron },
         { "export.torchtitan", "Export a t&orchtitan launch script…", &ExportActions::exportTorchtitan },
+        { "export.megatronBridge", "Export a Megatron-&Bridge launch script…", &ExportActions::exportMegatronBridge },
+        { "export.deepspeed", "Export a D&eepSpeed configuration (JSON)…", &ExportActions::exportDeepSpeed },
         { "export.slurm", "Export a &Slurm job…", &ExportActions::exportSlurm },
+        { "export.trainjob", "Export a TrainJob of &Kubeflow…", &ExportActions::exportTrainJob },
+        { "export.jobset", "Export a &JobSet of Kubernetes…", &ExportActions::exportJobSet },
+        { "export.skypilot", "Export a Sk&yPilot task…", &ExportActions::exportSkyPilot },
         { "export.dot", "Export the tasks as a &Graphviz graph…", &ExportActions::exportDot },
     };
     for (const auto &format : formats)

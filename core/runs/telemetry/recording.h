@@ -75,7 +75,7 @@ struct RecordedSpans {
     std::vector<std::uint32_t> launch;
     /// start of that call on the host, kNoMoment: not told; may be empty
     std::vector<Moment> launchedAt;
-    /// Recording::names: of a kernel its grid and block, "[32, 2, 1] × [256, 1, 1]"; kNoIndex: not told; may be empty
+    /// Recording::names: grid and block of a kernel, tensors of an operator (tensor_arguments.h); kNoIndex: not told
     std::vector<std::uint32_t> shape;
     [[nodiscard]] std::size_t size() const { return start.size(); }
     bool operator==(const RecordedSpans &) const = default;

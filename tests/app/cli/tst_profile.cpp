@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `telemetry idle`, `queue`, `kernels` and `path`, run as a script would run them.
+// `telemetry idle`, `queue`, `kernels`, `roofline` and `path`, run as a script would run them.
 
 #include "tests/app/cli/program.h"
+#include "tests/core/runs/profile/shaped_trace.h"
 #include "tests/support/test_program.h"
 
 #include <QFile>
@@ -101,6 +102,51 @@ private slots:
         QVERIFY2(table.out.find("+8.00 µs") != std::string::npos, table.out.c_str());
     }
 
+    /// Two calls of a product in 64 µs; attention in 100, an addition in 75.
+    void operatorsAreHeldToTheRoofAndToTheModel()
+    {
+        const QString file = written(QStringLiteral("rank0.json"), trainyard::testing::shapedTrace());
+        const json all = jsonOf({ "roofline", file });
+        QCOMPARE(all.at("gpu").get<std::string>(), std::string("h100-sxm-80gb"));
+        QCOMPARE(all.at("total_ns").get<double>(), 250'000.0);
+        QCOMPARE(all.at("counted_ns").get<double>(), 239'000.0);
+        QCOMPARE(all.at("others").at(0).at("operator").get<std::string>(), std::string("aten::topk"));
+        const json &product = all.at("operators").at(2);
+        QCOMPARE(product.at("operator").get<std::string>(), std::string("aten::mm"));
+        QCOMPARE(product.at("shape").get<std::string>(), std::string("4096 × 1024 × 2048"));
+        QCOMPARE(product.at("precision").get<std::string>(), std::string("bf16"));
+        QCOMPARE(product.at("calls").get<int>(), 2);
+        QCOMPARE(product.at("kernels").get<int>(), 3);
+        QCOMPARE(product.at("flops").get<double>(), 2.0 * 4096 * 1024 * 2048);
+        QCOMPARE(product.at("bytes").get<double>(), 2.0 * (4096 * 2048 + 2048 * 1024 + 4096 * 1024));
+        const double seconds = 32e-6, share = product.at("share_of_roof").get<double>();
+        QVERIFY(std::abs(share * seconds / product.at("roof_s").get<double>() - 1) < 1e-9);
+        QVERIFY(share > 0.5 && share < 0.6); // 537 of 989 TFLOP/s
+        QVERIFY(std::abs(product.at("measured_to_predicted").get<double>() * product.at("predicted_s").get<double>()
+                        / seconds
+                    - 1)
+            < 1e-9);
+        const Answer table = telemetry({ "roofline", file, "--top", "1" });
+        QCOMPARE(table.exitCode, 0);
+        QVERIFY2(table.out.find("_flash_attention_forward") != std::string::npos
+                && table.out.find("… and 2 more") != std::string::npos
+                && table.out.find("NVIDIA H100 SXM 80 GB") != std::string::npos,
+            table.out.c_str());
+    }
+
+    void whatTellsNoSizesSaysHowTheyAreRecorded()
+    {
+        const QString file = written(QStringLiteral("rank0.json"), trainyard::testing::shapedTrace(false));
+        const Answer answer = telemetry({ "roofline", file });
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains("record_shapes=True"), qPrintable(answer.err));
+        const QString unknown = written(QStringLiteral("rank1.json"), trainyard::testing::shapedTrace(true, {}));
+        QVERIFY(jsonOf({ "roofline", unknown }).at("operators").at(0).at("share_of_roof").is_null());
+        QCOMPARE(jsonOf({ "roofline", unknown, "--gpu", "a100-sxm-80gb" }).at("gpu").get<std::string>(),
+            std::string("a100-sxm-80gb"));
+        QCOMPARE(telemetry({ "roofline", unknown, "--gpu", "abacus" }).exitCode, 2);
+    }
+
     /// The last kernel from its launch on; before it the host, which waited for nothing.
     void theStepIsFollowedFromItsEnd()
     {
@@ -131,7 +177,7 @@ private slots:
     {
         const QString file = written(QStringLiteral("rank0.json"), R"({"schemaVersion": 1, "traceEvents": [
   {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 0, "tid": 7, "ts": 1, "dur": 4}]})");
-        for (const char *command : { "idle", "queue", "kernels", "path" })
+        for (const char *command : { "idle", "queue", "kernels", "roofline", "path" })
             QCOMPARE(telemetry({ command, file }).exitCode, 2);
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is taken away: every format from its menu entry to the file, and a report that opens as the plan it is about.
+#include "tests/app/cli/program.h"
 #include "tests/support/test_program.h"
 #include "window_fixture.h"
 
@@ -14,6 +15,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QMenu>
+#include <QMenuBar>
 #include <QSvgRenderer>
 
 using namespace trainyard;
@@ -43,6 +45,31 @@ QAction *entry(QMenu *menu, const QString &text)
             return action;
     }
     return nullptr;
+}
+
+/// File ▸ Export ▸ the entry of that text, by the pointer.
+bool chooseOfExports(MainWindow &window, const QString &text)
+{
+    auto *bar = window.findChild<QMenuBar *>();
+    const auto of = [](const QWidget *menu, const QString &title) -> QAction * {
+        for (QAction *action : menu->actions())
+            if (QString(action->text()).remove(u'&') == title)
+                return action;
+        return nullptr;
+    };
+    QAction *file = of(bar, QStringLiteral("File"));
+    QTest::mouseClick(bar, Qt::LeftButton, {}, bar->actionGeometry(file).center());
+    QMenu *files = file->menu();
+    QAction *exports = files->isVisible() ? of(files, QStringLiteral("Export")) : nullptr;
+    if (!exports)
+        return false;
+    QTest::mouseClick(files, Qt::LeftButton, {}, files->actionGeometry(exports).center());
+    QMenu *formats = exports->menu();
+    QAction *chosen = QTest::qWaitFor([&] { return formats->isVisible(); }, 30000) ? of(formats, text) : nullptr;
+    if (!chosen)
+        return false;
+    QTest::mouseClick(formats, Qt::LeftButton, {}, formats->actionGeometry(chosen).center());
+    return true;
 }
 
 /// How many lines a bar of messages has shown, from when it was made.
@@ -133,6 +160,65 @@ private slots:
         QVERIFY(f.document.path().isEmpty());
         const auto read = readPlan(f.answers.file.toStdString());
         QVERIFY(read && read->workload == f.document.plan()->workload);
+    }
+    /// Each from the menu, by the pointer; the command line writes the same of the same plan.
+    void launchesOfTheMenuAreThoseOfTheCommandLine_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("target");
+        QTest::addColumn<QString>("ending");
+        const auto row = [](const char *target, const char *text, const char *ending) {
+            QTest::newRow(target) << QString::fromUtf8(text) << target << ending;
+        };
+        row("megatron", "Export a Megatron-LM launch script…", "-megatron.sh");
+        row("torchtitan", "Export a torchtitan launch script…", "-torchtitan.sh");
+        row("megatron-bridge", "Export a Megatron-Bridge launch script…", "-megatron-bridge.sh");
+        row("deepspeed", "Export a DeepSpeed configuration (JSON)…", "-deepspeed.json");
+        row("slurm", "Export a Slurm job…", ".sbatch");
+        row("trainjob", "Export a TrainJob of Kubeflow…", "-trainjob.yaml");
+        row("jobset", "Export a JobSet of Kubernetes…", "-jobset.yaml");
+        row("skypilot", "Export a SkyPilot task…", "-skypilot.yaml");
+        row("dot", "Export the tasks as a Graphviz graph…", "-tasks.dot");
+    }
+    void launchesOfTheMenuAreThoseOfTheCommandLine()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, target);
+        QFETCH(QString, ending);
+        const QString sample = target == "torchtitan" ? "llama-3.1-405b-16384-h100"
+            : target == "deepspeed"                   ? "llama-3-70b-three-regions"
+                                                      : "gpt3-175b-1024-a100";
+        WindowFixture f(sample);
+        f.answers.file = f.folder.filePath("written" + ending);
+        QVERIFY(chooseOfExports(f.window, text));
+        QTRY_VERIFY_WITH_TIMEOUT(f.window.messages().text("export").contains("written" + ending), 30000);
+        QVERIFY2(f.answers.suggestions.last().endsWith(ending), qPrintable(f.answers.suggestions.last()));
+        const test::Answer said = test::run({ "export", WindowFixture::samplePath(sample), "--to", target });
+        QCOMPARE(said.exitCode, 0);
+        QVERIFY(!said.out.empty());
+        QCOMPARE(contentOf(f.answers.file), QByteArray::fromStdString(said.out));
+    }
+    /// A TrainJob and a task of SkyPilot start nodes of one place; the plan's are in three regions.
+    void whatATargetCannotStartIsToldBeforeAFileIsChosen_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("what");
+        QTest::newRow("trainjob") << QStringLiteral("Export a TrainJob of Kubeflow…")
+                                  << QStringLiteral("TrainJob of Kubeflow");
+        QTest::newRow("skypilot") << QStringLiteral("Export a SkyPilot task…") << QStringLiteral("SkyPilot task");
+    }
+    void whatATargetCannotStartIsToldBeforeAFileIsChosen()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, what);
+        WindowFixture f;
+        f.answers.file = f.folder.filePath("never.yaml");
+        QVERIFY(chooseOfExports(f.window, text));
+        QTRY_VERIFY(!f.window.messages().text("export").isEmpty());
+        const QString said = f.window.messages().text("export");
+        QVERIFY2(said.contains("cannot be written as a " + what), qPrintable(said));
+        QVERIFY(f.answers.suggestions.isEmpty());
+        QVERIFY(!QFile::exists(f.answers.file));
     }
     void whatCannotBeWrittenIsToldAndCancellingIsNoError()
     {

@@ -63,7 +63,8 @@ template <class Io> void describe(Io &io, Maybe<RecordedSpans> auto &spans)
     io.launches("launched_before_ns", spans.start, spans.launchedAt,
         "How long before its start it was launched on the host, null: not told; absent: nobody told");
     io.column("shape", spans.shape, Coding::OrNull,
-        "Index into names: grid and block of a kernel, null: not told; absent: nobody told");
+        "Index into names: grid and block of a kernel, tensors of an operator of the host, null: not told; absent: "
+        "nobody told");
 }
 
 template <class Io> void describe(Io &io, Maybe<RecordedStream> auto &stream)

@@ -218,13 +218,25 @@ void TraceCollector::hostOperator(const TraceEvent &event)
         facts.group = groupOf(event);
         m_calls.push_back({ threadOf(event), m_start, m_start + m_duration, std::move(facts) });
     }
-    if (isOfGpu)
-        add(streamOf(Place::HostOfGpu, numberOr(event.process, -1), numberOr(event.stream, -1)), nameOf(event.name),
-            RecordedWork::HostOperator, numberOr(event.correlation, -1));
-    else if (m_options.keepsHostSpans)
-        add(threadStreamOf(event), nameOf(event.name), RecordedWork::HostOperator, -1);
-    else
-        lose(Lost::Host);
+    if (!isOfGpu && !m_options.keepsHostSpans)
+        return lose(Lost::Host);
+    Stream &stream = isOfGpu ? streamOf(Place::HostOfGpu, numberOr(event.process, -1), numberOr(event.stream, -1))
+                             : threadStreamOf(event);
+    add(stream, nameOf(event.name), RecordedWork::HostOperator, isOfGpu ? numberOr(event.correlation, -1) : -1);
+    if (m_options.keepsHostSpans)
+        addArguments(stream, event);
+}
+
+/// Of the operator that was added last. Streams without any have no column of them.
+void TraceCollector::addArguments(Stream &stream, const TraceEvent &event)
+{
+    const std::string *text = m_operators.argumentsOf(event);
+    std::vector<std::uint32_t> &shapes = stream.made.spans.shape;
+    if (!text)
+        return;
+    shapes.resize(stream.made.spans.size(), kNoIndex);
+    shapes.back() = m_names(*text);
+    m_workByName.resize(m_recording.names.size(), 0);
 }
 
 void TraceCollector::label(const TraceEvent &event)

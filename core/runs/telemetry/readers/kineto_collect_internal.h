@@ -6,6 +6,7 @@
 
 #include "core/runs/telemetry/kernel_classes.h"
 #include "core/runs/telemetry/read_sources.h"
+#include "core/runs/telemetry/readers/kineto_operators_internal.h"
 #include "core/runs/telemetry/readers/kineto_scan_internal.h"
 
 #include <algorithm>
@@ -97,6 +98,7 @@ private:
     Stream &threadStreamOf(const TraceEvent &event);
     void add(Stream &stream, std::uint32_t name, RecordedWork work, std::int64_t correlation);
     void addShape(Stream &stream, const TraceEvent &event);
+    void addArguments(Stream &stream, const TraceEvent &event);
     std::uint32_t groupOf(const TraceEvent &event);
 
     // of finish(), kineto_finish.cpp
@@ -120,6 +122,7 @@ private:
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> m_nameByText; // as it stands in the trace
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> m_shapeByText; // grid and block alike
     std::string m_shape; // as it is looked up
+    OperatorTexts m_operators;
     std::vector<std::uint8_t> m_workByName; // 0: not looked up, else 1 + RecordedWork
     TraceHeader m_header;
     std::vector<Stream> m_streams;

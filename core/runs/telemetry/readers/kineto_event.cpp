@@ -60,7 +60,9 @@ JsonValue *argumentOf(TraceEvent &event, const char *key, std::size_t length)
     case 'O':
         return isKey(key, length, "Out msg nelems") ? &event.outElements : nullptr;
     case 'C':
-        return isKey(key, length, "Collective name") ? &event.collective : nullptr;
+        return isKey(key, length, "Collective name") ? &event.collective
+            : isKey(key, length, "Concrete Inputs")  ? &event.inputValues
+                                                     : nullptr;
     case 'S':
         return isKey(key, length, "Seq") ? &event.sequence : isKey(key, length, "Stream Id") ? &event.stream : nullptr;
     case 'T':

@@ -34,7 +34,7 @@ struct TraceEvent {
     JsonValue phase, category, name, process, thread, start, duration, id;
     // of args
     JsonValue stream, device, correlation, bytes, collective, dtype, inElements, outElements, groupSize, sequence;
-    JsonValue groupName, groupDescription, groupRanks, rankStart, rankStride, inputDims, inputType, label;
+    JsonValue groupName, groupDescription, groupRanks, rankStart, rankStride, inputDims, inputType, inputValues, label;
     JsonValue taskType; // of Ascend's hardware
     JsonValue grid, block; // of a kernel, lists of three
 };

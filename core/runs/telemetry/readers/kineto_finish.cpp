@@ -263,6 +263,8 @@ void TraceCollector::finish()
         if (stream.place == Place::Gpu && rank.gpu.empty())
             rank.gpu = m_header.gpuOf(stream.made.device);
     }
+    if (m_operators.leftOut() > 0)
+        source.dropped.push_back({ "sizes of tensors, of more operators than are told apart", m_operators.leftOut() });
     finishGroups();
     finishCollectives();
     finishSteps();
