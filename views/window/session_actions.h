@@ -11,6 +11,7 @@ namespace trainyard {
 class BoardPage;
 class ComparePage;
 class ExportActions;
+class LoadedRuns;
 class MessageBar;
 class VariantStrip;
 class Workbench;
@@ -19,8 +20,8 @@ struct WindowModels;
 class SessionActions : public QObject {
     Q_OBJECT
 public:
-    SessionActions(const WindowModels &models, SessionDocument &session, Workbench &workbench, MessageBar &messages,
-        QObject *parent);
+    SessionActions(const WindowModels &models, SessionDocument &session, LoadedRuns &runs, Workbench &workbench,
+        MessageBar &messages, QObject *parent);
 
     [[nodiscard]] SessionDocument &session() { return m_session; }
     [[nodiscard]] VariantFigures &figures() { return m_figures; }
@@ -32,8 +33,13 @@ public:
     [[nodiscard]] VariantStrip &strip() { return *m_strip; }
     void branch();
     void remove();
-    /// Beside the baseline or, without one, the first; of that, its neighbour. Empty: the one that is shown.
+    /// Beside the baseline or, without one, the first; of that, its neighbour or, where it is alone, a run. Empty: the
+    /// one that is shown.
     void compare(const std::string &id = {});
+    /// The variant that is shown beside the run that lies under it, else beside the first.
+    void compareWithRun();
+    /// There is something else than the variant that is shown.
+    [[nodiscard]] bool canCompare() const;
 
 Q_SIGNALS:
     void boardRequested();
@@ -56,6 +62,7 @@ private:
     std::string m_pinned;
     const WindowModels &m_models;
     SessionDocument &m_session;
+    LoadedRuns &m_runs;
     Workbench &m_workbench;
     MessageBar &m_messages;
     VariantFigures m_figures;
