@@ -83,6 +83,8 @@ public:
     /// The newest that is done; null before the first.
     [[nodiscard]] const ComparedRunsPtr &pair() const { return m_pair; }
     [[nodiscard]] bool isUnderWay() const { return m_isUnderWay; }
+    /// It is of the sides that were set last.
+    [[nodiscard]] bool isCurrent() const { return m_pair && m_pair->before == m_before && m_pair->after == m_after; }
 
 signals:
     void pairChanged();

@@ -253,10 +253,7 @@ bool ComparePage::askForRuns()
         m_runView = new RunComparisonView(m_catalogue);
         m_runView->setLocked(locked->isChecked());
         m_bodies->addWidget(m_runView);
-        connect(m_runView, &RunComparisonView::verdictChanged, this, [this] {
-            m_verdict->setText(m_runView->verdict());
-            m_verdict->setInk(m_runView->comparison().pair()->whyNot.isEmpty() ? Ink::Text : Ink::Warning);
-        });
+        connect(m_runView, &RunComparisonView::verdictChanged, this, &ComparePage::showRunVerdict);
         connect(
             m_runView, &RunComparisonView::stepChosen, this, [this](bool isAfter, std::optional<std::int64_t> number) {
                 m_runs.setStep(idOfRun(*(isAfter ? after : before)), number);
@@ -265,7 +262,17 @@ bool ComparePage::askForRuns()
     m_bodies->setCurrentWidget(m_runView);
     range->setEnabled(false); // a run is compared whole, step by step
     m_runView->setSides(first, second);
+    showRunVerdict();
     return true;
+}
+
+/// Nothing while it is of other sides.
+void ComparePage::showRunVerdict()
+{
+    if (m_bodies->currentWidget() != m_runView)
+        return;
+    m_verdict->setText(m_runView->verdict());
+    m_verdict->setInk(m_runView->isRefused() ? Ink::Warning : Ink::Text);
 }
 
 void ComparePage::follow(TimelineView *from, TimelineView *to, qint64 begin, qint64 end)

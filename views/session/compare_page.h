@@ -61,6 +61,7 @@ private:
     void ask();
     /// True: one of the two is a run, and the view of runs has it.
     [[nodiscard]] bool askForRuns();
+    void showRunVerdict();
     void follow(TimelineView *from, TimelineView *to, qint64 begin, qint64 end);
     void show(const ComparedPair &pair);
     void showSpans(const ComparedPair &pair);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/session/compared_timeline.h"
 
+#include "views/parts/text_line.h"
 #include "views/session/measured_chart.h"
 #include "views/theme/theme.h"
 #include "views/timeline/timeline_view.h"
-
-#include "views/parts/text_line.h"
 
 #include <QHBoxLayout>
 #include <QSignalBlocker>

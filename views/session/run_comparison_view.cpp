@@ -84,7 +84,12 @@ void RunComparisonView::setLocked(bool isLocked)
 
 QString RunComparisonView::verdict() const
 {
-    return m_comparison.pair() ? verdictOf(*m_comparison.pair()) : QString();
+    return m_comparison.isCurrent() ? verdictOf(*m_comparison.pair()) : QString();
+}
+
+bool RunComparisonView::isRefused() const
+{
+    return m_comparison.isCurrent() && !m_comparison.pair()->whyNot.isEmpty();
 }
 
 void RunComparisonView::follow(ComparedTimeline *to, qint64 begin, qint64 end)

@@ -27,8 +27,10 @@ public:
     /// Zoom and pan move both.
     void setLocked(bool isLocked);
     [[nodiscard]] RunComparison &comparison() { return m_comparison; }
-    /// the one sentence over both; empty before the first
+    /// the one sentence over both; empty while it is of other sides
     [[nodiscard]] QString verdict() const;
+    /// it is why they are not compared
+    [[nodiscard]] bool isRefused() const;
 
 signals:
     void verdictChanged();

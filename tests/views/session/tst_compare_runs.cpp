@@ -191,6 +191,13 @@ private slots:
         QVERIFY(f.cell(numbers, "Step time", 3) != QStringLiteral("–"));
         QCOMPARE(f.cell(numbers, "GPUs", 2), QStringLiteral("16"));
         QVERIFY(pair.notes.join(u'\n').contains(QStringLiteral("GPU time by place and kind of work is compared")));
+
+        // To plans and back: the sentence is always of what is shown.
+        const QString told = f.page.verdict();
+        f.choose(f.page.after, 0);
+        QVERIFY(until([&] { return f.page.verdict().contains(QStringLiteral("an iteration")); }));
+        f.choose(f.page.after, 1);
+        QVERIFY(until([&] { return f.page.verdict() == told; }));
     }
 
     void whatTheRunHasLongerIsLongerByThatAndTheOtherWayRoundShorter()
