@@ -108,6 +108,7 @@ void RunDocument::read(const QStringList &paths, bool isReference, bool isAgain)
     d->progress = {};
     d->isReading = true;
     d->readsReference = isReference;
+    d->readsAgain = isAgain;
     d->watched.watch({});
     d->tick.start();
     emit readingChanged(true);
@@ -140,7 +141,7 @@ void RunDocument::read(const QStringList &paths, bool isReference, bool isAgain)
             }
             d->isReading = false;
             d->tick.stop();
-            Private::Side &side = isReference ? d->reference : d->run;
+            OpenedRun &side = isReference ? d->reference : d->run;
             if (found.run) {
                 if (!isReference) {
                     d->live.reset();

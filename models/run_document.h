@@ -11,6 +11,7 @@
 #include "models/background_queue.h"
 #include "models/measured_lanes.h"
 
+#include <QByteArray>
 #include <QObject>
 #include <QStringList>
 
@@ -22,6 +23,15 @@ namespace trainyard {
 
 /// make_overlay.h
 struct MadeOverlay;
+
+/// A run that was read, with where it was read from.
+struct OpenedRun {
+    QStringList paths;
+    /// of the paths as they were read
+    QByteArray fingerprint;
+    /// null: none was read
+    RunPtr run;
+};
 
 struct ReadingProgress {
     std::size_t filesDone = 0, files = 0;
@@ -62,6 +72,15 @@ public:
     void closeReference();
     /// Reads the paths again whenever their files change, at most once a second.
     void setWatching(bool watches);
+
+    /// A run that was read before takes the place of the one that is shown, with that step of it; one that goes on is
+    /// left, one that is being read takes its place in turn. The reference stays, unless it is that run.
+    void show(const OpenedRun &opened, std::optional<std::int64_t> step);
+    /// A run that was read before becomes the reference instead of the plan.
+    void showReference(const OpenedRun &opened);
+    /// The run that is shown, and the one that is the reference.
+    [[nodiscard]] const OpenedRun &opened() const;
+    [[nodiscard]] const OpenedRun &openedReference() const;
 
     /// A run that goes on takes the place of what was read; further states of it take that of the one before, and run
     /// and overlay change at once, so that nothing is without rows for a moment. `step`: to be shown; empty: what was

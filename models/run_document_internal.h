@@ -20,18 +20,12 @@ struct SharedReadingProgress {
 };
 
 struct RunDocument::Private {
-    struct Side { // the run, or the reference
-        QStringList paths;
-        /// of the paths as they were read
-        QByteArray fingerprint;
-        RunPtr run;
-    };
     Read readPaths;
     std::shared_ptr<const LinePattern> linePattern;
     bool mayTakeLinePattern = false;
     /// operators and calls of the host
     bool keepsHost = false;
-    Side run, reference;
+    OpenedRun run, reference;
     EvaluationPtr evaluation;
     OverlayOptions options;
     RunOverlayPtr overlay;
@@ -44,7 +38,7 @@ struct RunDocument::Private {
     /// whose curves these are
     RunPtr referenceOf;
     std::shared_ptr<const std::vector<RunCurve>> referenceCurves = std::make_shared<const std::vector<RunCurve>>();
-    bool isReading = false, readsReference = false, isWatching = false;
+    bool isReading = false, readsReference = false, readsAgain = false, isWatching = false;
     /// overlays
     bool isMaking = false, isOwed = false;
     struct Live { // a run that goes on

@@ -32,6 +32,46 @@ void RunDocument::setRank(std::optional<int> rank)
     makeOverlay();
 }
 
+void RunDocument::show(const OpenedRun &opened, std::optional<std::int64_t> step)
+{
+    if (!opened.run)
+        return;
+    if (d->isReading && d->readsAgain) // it would take its old place
+        cancel();
+    if (opened.run == d->run.run && !d->live)
+        return setStep(step);
+    d->live.reset();
+    ++d->readings;
+    d->drop(std::exchange(d->run.run, nullptr));
+    d->run = opened;
+    d->options = { .step = step };
+    if (d->reference.run == opened.run)
+        d->reference = {};
+    d->watchRun();
+    emit runChanged();
+    makeOverlay();
+}
+
+void RunDocument::showReference(const OpenedRun &opened)
+{
+    if (!opened.run || opened.run == d->reference.run)
+        return;
+    d->drop(std::exchange(d->reference.run, nullptr));
+    d->reference = opened;
+    emit runChanged();
+    makeOverlay();
+}
+
+const OpenedRun &RunDocument::opened() const
+{
+    return d->run;
+}
+
+const OpenedRun &RunDocument::openedReference() const
+{
+    return d->reference;
+}
+
 void RunDocument::showLive(const RunPtr &run, std::optional<std::int64_t> step)
 {
     if (!run)

@@ -307,9 +307,9 @@ void RunPage::fillQuantities()
         }
     const auto own = std::ranges::find(curves, kStepTime, &RunCurve::name);
     m_stepTitle->setText(own == curves.end() ? tr("Step time") : QString::fromStdString(own->title));
-    for (RunPlot *plot : { stepPlot, otherPlot })
-        plot->setRange(from, to);
-    stepPlot->setCurves(m_runs.overlay(), kStepTime, m_runs.referenceCurves());
+    m_steps = { from, to };
+    stepPlot->setCurves(m_runs.overlay(), kStepTime, m_loaded ? std::vector<RunCurve>() : m_runs.referenceCurves());
+    showOthers();
     showQuantity();
 }
 

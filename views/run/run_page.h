@@ -8,6 +8,8 @@
 
 #include <QWidget>
 
+#include <utility>
+
 class QComboBox;
 class QPushButton;
 class QScrollArea;
@@ -18,8 +20,10 @@ namespace trainyard {
 class DifferenceBars;
 class EvidenceTable;
 class Invitation;
+class LoadedRuns;
 class ProfileCard;
 class RankStrip;
+class RunChips;
 class RunPlot;
 class RunProfile;
 class SentenceList;
@@ -40,6 +44,11 @@ public:
     void showTab(QWidget *content);
     /// In sight where no run is open, below what may be dropped.
     void addToInvitation(QWidget *content);
+
+    /// All of them are drawn over their steps, and one can be chosen to be shown. Once.
+    void setLoadedRuns(LoadedRuns &loaded);
+    /// null without them
+    [[nodiscard]] RunChips *chips() const { return m_chips; }
 
     /// the differences
     [[nodiscard]] QString toTsv() const;
@@ -87,6 +96,7 @@ private:
     void fillRanks();
     void fillQuantities();
     void fillQuantityNames();
+    void showOthers();
     /// the run goes on
     void showUpdated();
     void fillSources();
@@ -94,8 +104,12 @@ private:
     void saveCsv();
 
     RunDocument &m_runs;
+    LoadedRuns *m_loaded = nullptr;
+    RunChips *m_chips = nullptr;
     QString m_planName;
     std::size_t m_ranksListed = 0;
+    /// first and last of the run that is shown
+    std::pair<double, double> m_steps;
     /// what a live run told while nobody looked
     bool m_isOwed = false;
     TextLine *m_title, *m_overview, *m_result, *m_step, *m_rankLabel, *m_missing, *m_plotsEmpty, *m_stepTitle,

@@ -48,7 +48,7 @@ RunPlot::RunPlot(QWidget *parent)
         const QPoint at = event->position().toPoint();
         if (event->buttons() != Qt::NoButton || !m_plot->axisRect()->rect().contains(at))
             return QToolTip::hideText();
-        if (const auto step = nearestStep(m_plot->xAxis->pixelToCoord(at.x())))
+        if (const auto step = nearestOfAll(m_plot->xAxis->pixelToCoord(at.x())))
             QToolTip::showText(m_plot->mapToGlobal(at + QPoint(14, 8)), describe(*step), m_plot);
     });
     connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent *event) {
@@ -176,12 +176,7 @@ void RunPlot::drawCurves()
     }
     int drawn = 0;
     const auto add = [&](const RunCurve &curve, const QPen &pen, bool hasDots) {
-        QCPGraph *graph = m_plot->addGraph();
-        const CurvePoints points = curvePoints(curve);
-        graph->setData(points.x, points.y, true);
-        graph->setPen(pen);
-        if (hasDots)
-            graph->setScatterStyle({ QCPScatterStyle::ssDisc, pen.color(), pen.color(), 4 });
+        addGraph(curve, pen, hasDots);
         for (const double value : curve.value) {
             low = std::min(low, std::isnan(value) ? 0 : value);
             high = std::max(high, std::isnan(value) ? 0 : value);
@@ -190,11 +185,12 @@ void RunPlot::drawCurves()
     for (const RunCurve &curve : m_reference)
         if (drawn++ < kMostCurves)
             add(curve, QPen(theme().textFaint, 1.2), false);
+    high = std::max(high, drawOthers());
     drawn = 0;
     for (const RunCurve &curve : m_overlay->curves) {
         if (curve.name != m_name || drawn++ >= kMostCurves)
             continue;
-        QColor ink = theme().accent;
+        QColor ink = m_others.empty() ? theme().accent : m_ownColor;
         if (&curve != main)
             ink.setAlphaF(0.4f);
         add(curve, QPen(ink, &curve == main ? 1.8 : 1), int(curve.step.size()) <= kDotsBelow);
@@ -298,7 +294,9 @@ QString RunPlot::describe(double step) const
         return {};
     for (const RunCurve &curve : m_overlay->curves)
         if (curve.name == m_name)
-            add(curve, tr("run"));
+            add(curve, m_others.empty() ? tr("run") : m_ownName);
+    for (const PlottedRun &other : m_others)
+        add(other.curve, other.name);
     for (const RunCurve &curve : m_reference)
         add(curve, tr("compared"));
     if (const RunCurve *main = first(); main && main->predicted)

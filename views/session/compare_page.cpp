@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/session/compare_page.h"
 
+#include "models/loaded_runs.h"
 #include "models/session/map_changes.h"
 #include "models/session/pair_tables.h"
 #include "models/session/session_document.h"
@@ -13,8 +14,10 @@
 #include "views/panels/evidence_table.h"
 #include "views/parts/page_head.h"
 #include "views/session/all_numbers.h"
+#include "views/session/compare_sides.h"
 #include "views/session/marked_map.h"
 #include "views/session/pair_overlays.h"
+#include "views/session/run_comparison_view.h"
 #include "views/session/variant_color.h"
 #include "views/theme/theme.h"
 #include "views/timeline/span_text.h"
@@ -25,6 +28,7 @@
 #include <QPushButton>
 #include <QShortcut>
 #include <QSplitter>
+#include <QStackedWidget>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -60,7 +64,7 @@ QWidget *named(TextLine *name, QWidget *content)
 
 } // namespace
 
-ComparePage::ComparePage(SessionDocument &session, const Catalogue &catalogue, QWidget *parent)
+ComparePage::ComparePage(SessionDocument &session, LoadedRuns &runs, const Catalogue &catalogue, QWidget *parent)
     : QWidget(parent)
     , back(new QPushButton(tr("‹ Back to the board"), this))
     , swap(new QPushButton(tr("⇄"), this))
@@ -77,6 +81,9 @@ ComparePage::ComparePage(SessionDocument &session, const Catalogue &catalogue, Q
     , upperMap(new MarkedMap)
     , lowerMap(new MarkedMap)
     , m_session(session)
+    , m_runs(runs)
+    , m_catalogue(catalogue)
+    , m_bodies(new QStackedWidget)
     , m_title(new TextLine(tr("Compare"), Ink::Text, this))
     , m_verdict(new TextLine({}, Ink::Text, this))
     , m_upperName(new TextLine)
@@ -99,8 +106,8 @@ void ComparePage::arrange()
 {
     swap->setToolTip(tr("The other way round"));
     swap->setAccessibleName(tr("The other way round"));
-    before->setAccessibleName(tr("The variant that is compared with"));
-    after->setAccessibleName(tr("The variant that is compared"));
+    before->setAccessibleName(tr("The variant or run that is compared with"));
+    after->setAccessibleName(tr("The variant or run that is compared"));
     locked->setChecked(true);
     locked->setToolTip(tr("Both timelines have one axis: zoom and pan move both."));
     range->setToolTip(tr("Differences are of the part of the upper timeline that is in view."));
@@ -125,7 +132,8 @@ void ComparePage::arrange()
     for (int i = 0; i < body->count(); ++i)
         body->setStretchFactor(i, 1);
     QVBoxLayout *column = pageColumn(this, pageHead(back, m_title, m_verdict, { before, swap, after, locked, range }));
-    column->addWidget(body, 1);
+    m_bodies->addWidget(body);
+    column->addWidget(m_bodies, 1);
 }
 
 void ComparePage::wire()
@@ -155,6 +163,8 @@ void ComparePage::wire()
     connect(locked, &QCheckBox::toggled, this, [this](bool isLocked) {
         if (isLocked)
             fitBoth();
+        if (m_runView)
+            m_runView->setLocked(isLocked);
     });
     connect(range, &QCheckBox::toggled, this, [this](bool isLimited) {
         const TimeInterval seen = upper->visibleRange();
@@ -178,10 +188,12 @@ void ComparePage::wire()
             view->setStale(m_comparison.isUnderWay());
         m_overlays->setStale(m_comparison.isUnderWay());
     });
-    connect(&m_session, &SessionDocument::changed, this, [this] {
+    const auto refill = [this] {
         if (isVisible())
             fillLists();
-    });
+    };
+    connect(&m_session, &SessionDocument::changed, this, refill);
+    connect(&m_runs, &LoadedRuns::changed, this, refill);
 }
 
 QString ComparePage::verdict() const
@@ -200,6 +212,7 @@ void ComparePage::fillLists()
             box->addItem(variantDot(variantColor(all[std::size_t(i)], i), devicePixelRatioF()),
                 foreignText(QString::fromStdString(all[std::size_t(i)].name), 60),
                 QString::fromStdString(all[std::size_t(i)].id));
+        addRuns(*box, m_runs, devicePixelRatioF());
         box->setCurrentIndex(std::max(0, box->findData(kept)));
     }
     m_isFilling = false;
@@ -226,9 +239,46 @@ void ComparePage::ask()
         const Variant *variant = m_session.value().variant(box->currentData().toString().toStdString());
         return variant ? variant->plan : nullptr;
     };
+    if (askForRuns()) {
+        m_comparison.setPlans(nullptr, nullptr);
+        return;
+    }
+    m_bodies->setCurrentIndex(0);
+    range->setEnabled(true);
     m_upperName->setText(before->currentText());
     m_lowerName->setText(after->currentText());
     m_comparison.setPlans(planOf(before), planOf(after));
+}
+
+bool ComparePage::askForRuns()
+{
+    const ComparedSide first = sideOf(*before, m_session, m_runs), second = sideOf(*after, m_session, m_runs);
+    if (!first.run && !second.run)
+        return false;
+    if (!m_runView) {
+        m_runView = new RunComparisonView(m_catalogue);
+        m_runView->setLocked(locked->isChecked());
+        m_bodies->addWidget(m_runView);
+        connect(m_runView, &RunComparisonView::verdictChanged, this, &ComparePage::showRunVerdict);
+        connect(
+            m_runView, &RunComparisonView::stepChosen, this, [this](bool isAfter, std::optional<std::int64_t> number) {
+                m_runs.setStep(idOfRun(*(isAfter ? after : before)), number);
+            });
+    }
+    m_bodies->setCurrentWidget(m_runView);
+    range->setEnabled(false); // a run is compared whole, step by step
+    m_runView->setSides(first, second);
+    showRunVerdict();
+    return true;
+}
+
+/// Nothing while it is of other sides.
+void ComparePage::showRunVerdict()
+{
+    if (m_bodies->currentWidget() != m_runView)
+        return;
+    m_verdict->setText(m_runView->verdict());
+    m_verdict->setInk(m_runView->isRefused() ? Ink::Warning : Ink::Text);
 }
 
 void ComparePage::follow(TimelineView *from, TimelineView *to, qint64 begin, qint64 end)

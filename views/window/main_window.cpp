@@ -78,6 +78,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_runner(models.catalogue)
     , m_opener(
           [&catalogue = models.catalogue](const Evaluation &evaluation) { return expertLayer(evaluation, catalogue); })
+    , m_loaded(m_runs)
     , m_session(models.document)
     , m_live(m_runs, models.catalogue)
     , m_workbench(new Workbench(models))
@@ -95,7 +96,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_liveActions(new LiveActions(models, m_live, m_runs, *m_files, prompts, *m_messages, this))
     , m_planner(new PlannerActions(models, *m_workbench, this))
     , m_sweep(new SweepActions(models.document, *m_files, *m_messages, this))
-    , m_sessionActions(new SessionActions(m_models, m_session, *m_workbench, *m_messages, this))
+    , m_sessionActions(new SessionActions(m_models, m_session, m_loaded, *m_workbench, *m_messages, this))
     , m_palette(new CommandPalette(m_commands, this))
     , m_overlay(new ShortcutOverlay(m_commands, this))
     , m_arrangements(new ArrangementActions(*this))

@@ -5,6 +5,7 @@
 
 #include "models/layer_opening.h"
 #include "models/live_document.h"
+#include "models/loaded_runs.h"
 #include "models/recent_files.h"
 #include "models/run_document.h"
 #include "models/session/session_document.h"
@@ -74,6 +75,7 @@ public:
     [[nodiscard]] JobsPage &jobs();
     [[nodiscard]] LayerPage &layer() { return *m_layer; }
     [[nodiscard]] RunDocument &runs() { return m_runs; }
+    [[nodiscard]] LoadedRuns &loadedRuns() { return m_loaded; }
     [[nodiscard]] RunPage &run() { return *m_run; }
     [[nodiscard]] LiveDocument &live() { return m_live; }
     [[nodiscard]] LiveActions &liveActions() { return *m_liveActions; }
@@ -166,6 +168,8 @@ private:
     ValidationRunner m_runner;
     LayerOpener m_opener;
     RunDocument m_runs;
+    /// that it shows one of
+    LoadedRuns m_loaded;
     SessionDocument m_session;
     /// shows in the document of the run
     LiveDocument m_live;

@@ -135,6 +135,7 @@ void MainWindow::connectRun()
 {
     auto *badge = new RunBadge(m_runs);
     m_workbench->addRunBadge(badge);
+    m_run->setLoadedRuns(m_loaded);
     connect(badge, &RunBadge::pageRequested, this, &MainWindow::showRun);
     connect(m_run, &RunPage::closed, this, &MainWindow::showWorkbench);
     connect(m_run->invitation->begin, &QPushButton::clicked, m_runActions, qOverload<>(&RunActions::open));
@@ -151,8 +152,9 @@ void MainWindow::connectRun()
         connect(&m_runs, signal, &m_commands, &CommandRegistry::refresh);
     connect(&m_runs, &RunDocument::runChanged, &m_commands, &CommandRegistry::refresh);
     auto *menu = new QMenu(m_run->run);
-    for (const char *id : { "run.open", "run.openFolder", "", "run.compare", "run.compareFolder", "run.endComparison",
-             "", "run.learn", "run.makePlan", "", "run.watch", "run.save", "live.replayThis", "", "run.close" }) {
+    for (const char *id :
+        { "run.open", "run.openFolder", "", "run.compare", "run.compareFolder", "run.endComparison", "run.besidePlan",
+            "", "run.learn", "run.makePlan", "", "run.watch", "run.save", "live.replayThis", "", "run.close" }) {
         if (QAction *action = m_commands.action(QLatin1String(id)))
             menu->addAction(action);
         else

@@ -7,6 +7,7 @@
 #include "views/window/main_window.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
+#include "views/window/session_actions.h"
 
 namespace trainyard {
 
@@ -50,6 +51,12 @@ void addRunCommands(CommandRegistry &registry, MainWindow &window)
         .text = commandText("Compare with the &plan again"),
         .run = [&runs] { runs.closeReference(); },
         .isEnabled = [&runs] { return runs.reference() != nullptr; } });
+    SessionActions &session = window.sessionActions();
+    registry.add({ .id = "run.besidePlan",
+        .group = group,
+        .text = commandText("Beside the plan, on one a&xis"),
+        .run = [&session] { session.compareWithRun(); },
+        .isEnabled = hasRun });
     RunLessons &lessons = window.lessons();
     registry.add({ .id = "run.learn",
         .group = group,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/session_actions.h"
 
+#include "models/loaded_runs.h"
 #include "models/text/foreign_text.h"
 #include "views/panels/number_strip.h"
 #include "views/parts/message_bar.h"
@@ -11,23 +12,27 @@
 #include "views/window/page_place.h"
 #include "views/window/workbench.h"
 
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 
+#include <algorithm>
+
 namespace trainyard {
 
-SessionActions::SessionActions(
-    const WindowModels &models, SessionDocument &session, Workbench &workbench, MessageBar &messages, QObject *parent)
+SessionActions::SessionActions(const WindowModels &models, SessionDocument &session, LoadedRuns &runs,
+    Workbench &workbench, MessageBar &messages, QObject *parent)
     : QObject(parent)
     , m_models(models)
     , m_session(session)
+    , m_runs(runs)
     , m_workbench(workbench)
     , m_messages(messages)
     , m_figures(session, models.catalogue)
     , m_strip(new VariantStrip(session, m_figures))
     , m_board(new BoardPage(session, m_figures))
     , m_comparison(new PagePlace<ComparePage>([this] {
-        auto *page = new ComparePage(m_session, m_models.catalogue);
+        auto *page = new ComparePage(m_session, m_runs, m_models.catalogue);
         connect(page, &ComparePage::closed, this, &SessionActions::boardRequested);
         return page;
     }))
@@ -58,6 +63,7 @@ void SessionActions::wire()
         m_models.bridge.pinBaseline(); // as it is now
     });
     connect(m_workbench.strip, &NumberStrip::baselineUnpinRequested, this, [this] { m_session.setBaseline({}); });
+    connect(&m_runs, &LoadedRuns::changed, this, &SessionActions::changed);
     connect(m_strip, &VariantStrip::branchRequested, this, &SessionActions::branch);
     connect(m_strip, &VariantStrip::boardRequested, this, &SessionActions::boardRequested);
     connect(m_board, &BoardPage::branchRequested, this, &SessionActions::branch);
@@ -112,7 +118,7 @@ void SessionActions::compare(const std::string &id)
 {
     const std::vector<Variant> &all = m_session.variants();
     if (all.size() < 2)
-        return;
+        return compareWithRun();
     std::string first = m_session.value().baseline, second = id.empty() ? m_session.current() : id;
     if (first.empty())
         first = all.front().id;
@@ -120,6 +126,24 @@ void SessionActions::compare(const std::string &id)
         second = all.front().id == first ? all[1].id : all.front().id;
     comparison().compare(first, second);
     emit comparisonRequested();
+}
+
+void SessionActions::compareWithRun()
+{
+    const LoadedRun *run = m_runs.find(m_runs.current());
+    for (const LoadedRun &one : m_runs.all())
+        if (!run && one.run())
+            run = &one;
+    if (!run)
+        return;
+    comparison().compare(m_session.current(), ComparePage::keyOfRun(run->id));
+    emit comparisonRequested();
+}
+
+bool SessionActions::canCompare() const
+{
+    return m_session.variants().size() > 1
+        || std::ranges::any_of(m_runs.all(), [](const LoadedRun &run) { return run.run() != nullptr; });
 }
 
 void SessionActions::remove()
@@ -147,11 +171,13 @@ void SessionActions::pinBaseline(bool isOther)
 
 std::string SessionActions::view() const
 {
-    const QJsonObject view {
+    QJsonObject view {
         { QStringLiteral("current"), QString::fromStdString(m_session.current()) },
         { QStringLiteral("layout"), QString::fromLatin1(m_workbench.layoutState().toBase64()) },
         { QStringLiteral("rows"), QString::fromLatin1(m_workbench.timeline->rowsState().toBase64()) },
     };
+    if (const std::string runs = m_runs.toJson(); !runs.empty())
+        view[QStringLiteral("runs")] = QJsonDocument::fromJson(QByteArray::fromStdString(runs)).array();
     return QJsonDocument(view).toJson(QJsonDocument::Compact).toStdString();
 }
 
@@ -166,6 +192,8 @@ void SessionActions::restoreView(const std::string &view)
     if (const QByteArray rows = bytes("rows"); !rows.isEmpty())
         m_workbench.timeline->restoreRows(rows);
     m_session.show(object[QStringLiteral("current")].toString().toStdString());
+    if (const QJsonArray runs = object[QStringLiteral("runs")].toArray(); !runs.isEmpty())
+        m_runs.restore(QJsonDocument(runs).toJson(QJsonDocument::Compact).toStdString());
 }
 
 } // namespace trainyard

@@ -12,6 +12,7 @@ class BoardPage;
 class ComparePage;
 template <class Page> class PagePlace;
 class ExportActions;
+class LoadedRuns;
 class MessageBar;
 class VariantStrip;
 class Workbench;
@@ -20,8 +21,8 @@ struct WindowModels;
 class SessionActions : public QObject {
     Q_OBJECT
 public:
-    SessionActions(const WindowModels &models, SessionDocument &session, Workbench &workbench, MessageBar &messages,
-        QObject *parent);
+    SessionActions(const WindowModels &models, SessionDocument &session, LoadedRuns &runs, Workbench &workbench,
+        MessageBar &messages, QObject *parent);
 
     [[nodiscard]] SessionDocument &session() { return m_session; }
     [[nodiscard]] VariantFigures &figures() { return m_figures; }
@@ -33,8 +34,13 @@ public:
     [[nodiscard]] VariantStrip &strip() { return *m_strip; }
     void branch();
     void remove();
-    /// Beside the baseline or, without one, the first; of that, its neighbour. Empty: the one that is shown.
+    /// Beside the baseline or, without one, the first; of that, its neighbour or, where it is alone, a run. Empty: the
+    /// one that is shown.
     void compare(const std::string &id = {});
+    /// The variant that is shown beside the run that lies under it, else beside the first.
+    void compareWithRun();
+    /// There is something else than the variant that is shown.
+    [[nodiscard]] bool canCompare() const;
 
 Q_SIGNALS:
     void boardRequested();
@@ -57,6 +63,7 @@ private:
     std::string m_pinned;
     const WindowModels &m_models;
     SessionDocument &m_session;
+    LoadedRuns &m_runs;
     Workbench &m_workbench;
     MessageBar &m_messages;
     VariantFigures m_figures;

@@ -68,10 +68,10 @@ void addSessionCommands(CommandRegistry &registry, MainWindow &window)
         .run = [&window] { window.showBoard(); } });
     registry.add({ .id = "view.comparison",
         .group = group,
-        .text = commandText("&Compare with another variant"),
+        .text = commandText("&Compare with another variant or run"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E) },
         .run = [&actions] { actions.compare(); },
-        .isEnabled = hasOthers });
+        .isEnabled = [&actions] { return actions.canCompare(); } });
     registry.add({ .id = "variant.next",
         .group = group,
         .text = commandText("&Next variant"),

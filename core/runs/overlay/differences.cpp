@@ -14,8 +14,6 @@ namespace trainyard {
 
 namespace {
 
-using Column = std::array<double, kDifferenceKindCount>;
-
 constexpr std::array kNames { "Compute", "Exposed communication", "Bubble", "Waiting for stragglers", "Host",
     "Untold" };
 
@@ -41,7 +39,7 @@ constexpr std::size_t rowOf(DifferenceKind kind)
 
 /// One side of the table.
 struct Side {
-    Column seconds {};
+    SecondsByKind seconds {};
     std::array<bool, kDifferenceKindCount> isTold {};
     int ranks = 0;
     std::string name;
@@ -56,8 +54,7 @@ Side sideOf(const Evaluation &plan)
     side.isTold.fill(plan.metrics.breakdown.has_value());
     side.isTold[rowOf(Untold)] = true;
     if (plan.metrics.breakdown)
-        for (const PlanPart &part : kPlanParts)
-            side.seconds[rowOf(part.kind)] += (*plan.metrics.breakdown).*part.part;
+        side.seconds = secondsByKind(*plan.metrics.breakdown);
     else
         side.seconds[rowOf(Untold)] = plan.metrics.iterationTime.value_or(0);
     return side;
@@ -125,16 +122,12 @@ void noteRanks(const Run &run, const std::vector<RankStep> &shares, Side &side)
 
 void readSpans(const Run &run, const RunStep &step, const std::vector<RankStep> &shares, Side &side)
 {
-    using enum DifferenceKind;
     side.isTold.fill(true);
     side.ranks = static_cast<int>(shares.size());
-    const double n = side.ranks;
     for (const RankStep &one : shares) {
-        side.seconds[rowOf(Compute)] += one.shares.compute / n;
-        side.seconds[rowOf(ExposedCommunication)] += one.shares.communication / n;
-        side.seconds[rowOf(Bubble)] += one.shares.bubble / n;
-        side.seconds[rowOf(Stragglers)] += one.shares.stragglers / n;
-        side.seconds[rowOf(Host)] += one.shares.host / n;
+        const SecondsByKind seconds = secondsByKind(one.shares);
+        for (std::size_t kind = 0; kind < seconds.size(); ++kind)
+            side.seconds[kind] += seconds[kind] / side.ranks;
     }
     noteRanks(run, shares, side);
     const double shown = static_cast<double>(step.end - step.start) * 1e-9;
@@ -198,6 +191,26 @@ DifferenceTable tableOf(Side reference, Side measured, std::vector<std::string> 
 const char *nameOf(DifferenceKind kind)
 {
     return kNames[rowOf(kind)];
+}
+
+SecondsByKind secondsByKind(const Breakdown &parts)
+{
+    SecondsByKind seconds {};
+    for (const PlanPart &part : kPlanParts)
+        seconds[rowOf(part.kind)] += parts.*part.part;
+    return seconds;
+}
+
+SecondsByKind secondsByKind(const TimeShares &shares)
+{
+    using enum DifferenceKind;
+    SecondsByKind seconds {};
+    seconds[rowOf(Compute)] = shares.compute;
+    seconds[rowOf(ExposedCommunication)] = shares.communication;
+    seconds[rowOf(Bubble)] = shares.bubble;
+    seconds[rowOf(Stragglers)] = shares.stragglers;
+    seconds[rowOf(Host)] = shares.host;
+    return seconds;
 }
 
 int planStages(const Evaluation &plan)

@@ -62,6 +62,12 @@ struct DifferenceTable {
     bool operator==(const DifferenceTable &) const = default;
 };
 
+/// [DifferenceKind]
+using SecondsByKind = std::array<double, kDifferenceKindCount>;
+/// Each part of a plan's iteration, and of a rank's step, is of one of the kinds.
+[[nodiscard]] SecondsByKind secondsByKind(const Breakdown &parts);
+[[nodiscard]] SecondsByKind secondsByKind(const TimeShares &shares);
+
 /// What differences() take apart, for callers who have taken the step apart already: sharesOf() with planStages().
 /// of its pipelines; 0: nothing is placed
 [[nodiscard]] int planStages(const Evaluation &plan);
