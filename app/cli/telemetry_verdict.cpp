@@ -147,7 +147,7 @@ std::string verdictJson(const JudgedRun &judged)
         { "measured_s", nullptr },
         { "range_s", { jsonOrNull(metrics.confidence.iterationLow), jsonOrNull(metrics.confidence.iterationHigh) } },
         { "confidence", metrics.confidence.label }, { "parts", Json::array() }, { "stages", Json::array() },
-        { "causes", Json::array() }, { "doubts", Json::array() } };
+        { "ranked", Json::array() }, { "causes", Json::array() }, { "doubts", Json::array() } };
     if (judged.verdict) {
         const RunVerdict &verdict = *judged.verdict;
         json["headline"] = verdict.headline;
@@ -160,6 +160,11 @@ std::string verdictJson(const JudgedRun &judged)
             json["parts"].push_back({ { "part", part.what }, { "predicted_s", part.predicted },
                 { "measured_s", part.measured }, { "evidence", part.evidence } });
         json["causes"] = verdict.causes;
+        for (const RankedCause &one : verdict.ranked)
+            json["ranked"].push_back(
+                { { "cause", nameOf(one.kind) }, { "stage", one.stage >= 0 ? Json(one.stage + 1) : Json(nullptr) },
+                    { "rank", one.rank >= 0 ? Json(one.rank) : Json(nullptr) }, { "where", one.where },
+                    { "ratio", one.ratio > 0 ? Json(one.ratio) : Json(nullptr) }, { "costs_s", one.seconds } });
         for (const StageInRun &one : verdict.stages)
             json["stages"].push_back(
                 { { "stage", one.stage + 1 }, { "ranks", one.ranks }, { "predicted_s", one.planned },

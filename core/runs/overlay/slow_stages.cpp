@@ -8,6 +8,7 @@
 #include "core/iteration/graph/pipeline_graph.h"
 #include "core/iteration/iteration_costs/recomputed_shares.h"
 #include "core/iteration/placement/resolve.h"
+#include "core/runs/overlay/stage_computing.h"
 
 #include <algorithm>
 #include <map>
@@ -18,19 +19,6 @@ namespace {
 
 constexpr double kSlowerStage = 1.04; // less is what a model leaves open
 constexpr double kLeastOfStep = 0.02;
-
-/// Of an iteration on one stage of a class; the optimizer's step too, where it is on the GPU.
-double computingOf(const Workload &workload, const PipelineClass &pipelines, const StageCosts &costs,
-    const RecomputedShares &recomputed)
-{
-    double seconds = 0;
-    for (std::size_t c = 0; c < costs.chunks.size(); ++c)
-        seconds += (costs.chunks[c].computing()
-            + costs.chunks[c].recompute.compute * (c < recomputed.size() ? recomputed[c] : 1.0))
-                       .value;
-    seconds *= double(pipelines.microBatches) / workload.degrees.copies;
-    return seconds + (workload.plan->memory.optimizerOffload == OptimizerOffload::None ? costs.optimizer.value : 0.0);
-}
 
 /// The plan's iteration with other speeds of its stages.
 class Replay {

@@ -94,6 +94,30 @@ std::string slowStagesText(const std::vector<StageInRun> &stages)
     return text;
 }
 
+/// Of ranks that are those of the plan.
+std::vector<RankedCause> rankedOf(const RunOverlay &overlay, const Catalogue &catalogue)
+{
+    const RankMap map(*overlay.evaluation->plan, overlay.evaluation->layout, overlay.order);
+    const int world = worldSizeOf(*overlay.run->recording);
+    if (!overlay.run->spans || (world > 0 && world != map.worldSize()))
+        return {};
+    return rankedCauses(*overlay.run, map, *overlay.evaluation, catalogue);
+}
+
+/// "; first cause: throttling of rank 5, 45 ms of a step". Slow stages are told by themselves.
+std::string firstCauseText(const std::vector<RankedCause> &ranked)
+{
+    if (ranked.empty() || ranked.front().kind == CauseKind::SlowStage)
+        return {};
+    const RankedCause &first = ranked.front();
+    std::string text = std::string("; first cause: ") + nameOf(first.kind);
+    if (!first.where.empty())
+        text += " (" + first.where + ")";
+    else if (first.rank >= 0)
+        text += " (rank " + std::to_string(first.rank) + ")";
+    return text + ", " + secondsText(first.seconds) + " of a step";
+}
+
 /// Another job comes first, and is compared with nothing.
 void tellOtherJob(RunVerdict &verdict, const RunOverlay &overlay)
 {
@@ -125,6 +149,7 @@ void leaveMeasured(RunVerdict &verdict, const Run &run)
     verdict.causes.clear();
     verdict.parts.clear();
     verdict.stages.clear();
+    verdict.ranked.clear();
     if (verdict.memory) {
         verdict.memory->causes.clear();
         verdict.memory->parts.clear();
@@ -161,8 +186,10 @@ Expected<RunVerdict> verdictOf(const RunOverlay &overlay, const Catalogue &catal
         && taken.measured >= *confidence.iterationLow && taken.measured <= *confidence.iterationHigh;
     verdict.memory = std::move(memory);
     verdict.stages = stagesOf(overlay, catalogue);
-    verdict.headline = headlineOf(overlay, taken, verdict.isInRange) + slowStagesText(verdict.stages);
-    verdict.causes = causesOf(overlay, taken, verdict.stages);
+    verdict.ranked = rankedOf(overlay, catalogue);
+    verdict.headline =
+        headlineOf(overlay, taken, verdict.isInRange) + slowStagesText(verdict.stages) + firstCauseText(verdict.ranked);
+    verdict.causes = causesOf(overlay, taken, verdict.stages, verdict.ranked);
     verdict.doubts = doubtsOf(overlay, taken);
     for (TakenPart &one : taken.parts)
         verdict.parts.push_back(std::move(one.part));

@@ -5,6 +5,7 @@
 // also judged by it, and one that ends before any step was timed by memory alone.
 
 #include "core/runs/overlay/memory_verdict.h"
+#include "core/runs/overlay/ranked_causes.h"
 #include "core/runs/overlay/run_overlay.h"
 #include "core/runs/overlay/slow_stages.h"
 
@@ -17,7 +18,9 @@ struct RunVerdict {
     std::vector<VerdictPart> parts;
     /// Computing by stage, of a plan with several and a run with spans of them; the slowest by its ratio first.
     std::vector<StageInRun> stages;
-    /// slow stages, then typical causes of the largest, a sentence each
+    /// Causes that a replay of the measured steps tells, by what they cost.
+    std::vector<RankedCause> ranked;
+    /// `ranked`, slow stages, then typical causes of the largest part, a sentence each
     std::vector<std::string> causes;
     /// what the run does not tell, or the plan assumes
     std::vector<std::string> doubts;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 namespace trainyard {
 
@@ -104,19 +105,29 @@ public:
     {
     }
 
-    std::vector<std::string> make(const std::vector<StageInRun> &stages)
+    std::vector<std::string> make(const std::vector<StageInRun> &stages, const std::vector<RankedCause> &ranked)
     {
-        for (const StageInRun &one : stages)
-            if (!one.sentence.empty())
+        bool areStagesSlow = false;
+        for (const RankedCause &one : ranked) {
+            add(one.sentence);
+            m_rankedRanks.insert(one.rank);
+            areStagesSlow |= one.kind == CauseKind::SlowStage;
+        }
+        for (const StageInRun &one : stages) {
+            areStagesSlow |= !one.sentence.empty();
+            if (!one.sentence.empty() && std::ranges::none_of(ranked, [&](const RankedCause &cause) {
+                    return cause.kind == CauseKind::SlowStage && cause.stage == one.stage;
+                }))
                 add(one.sentence);
-        if (!m_causes.empty()) {
+        }
+        if (areStagesSlow) {
             stragglers();
             links();
             return std::move(m_causes);
         }
         const double whole = m_taken.measured - m_taken.predicted;
         if (std::abs(whole) < kSmall * m_taken.predicted)
-            return {};
+            return std::move(m_causes);
         std::vector<const TakenPart *> large;
         for (const TakenPart &one : m_taken.parts)
             if (one.difference() * whole > 0 && (large.empty() || one.difference() / whole >= kCounts)
@@ -194,7 +205,8 @@ private:
     {
         const auto &named = m_overlay.suspects.stragglers;
         for (std::size_t i = 0; i < std::min(named.size(), kMostSuspects); ++i)
-            add(named[i].sentence);
+            if (!m_rankedRanks.contains(named[i].rank))
+                add(named[i].sentence);
     }
     void links()
     {
@@ -265,14 +277,15 @@ private:
     const Evaluation &m_plan;
     const TakenApart &m_taken;
     std::vector<std::string> m_causes;
+    std::set<int> m_rankedRanks;
 };
 
 } // namespace
 
-std::vector<std::string> causesOf(
-    const RunOverlay &overlay, const TakenApart &taken, const std::vector<StageInRun> &stages)
+std::vector<std::string> causesOf(const RunOverlay &overlay, const TakenApart &taken,
+    const std::vector<StageInRun> &stages, const std::vector<RankedCause> &ranked)
 {
-    return Causes(overlay, taken).make(stages);
+    return Causes(overlay, taken).make(stages, ranked);
 }
 
 } // namespace trainyard

@@ -2,6 +2,7 @@
 #include "core/runs/overlay/work_of_ranks.h"
 
 #include "core/base/median.h"
+#include "core/runs/overlay/median_of_others.h"
 #include "core/runs/overlay/pipeline_depths.h"
 #include "core/runs/overlay/span_index.h"
 
@@ -142,15 +143,6 @@ private:
                 std::ranges::sort(values.medians);
                 std::ranges::sort(values.errors);
             }
-    }
-
-    /// The median of the others of sorted values, of which `own` is one.
-    static double medianOfOthers(const std::vector<double> &sorted, double own)
-    {
-        const auto at = static_cast<std::size_t>(std::ranges::lower_bound(sorted, own) - sorted.begin());
-        const auto other = [&](std::size_t k) { return sorted[k < at ? k : k + 1]; };
-        const std::size_t others = sorted.size() - 1;
-        return others % 2 == 1 ? other(others / 2) : (other(others / 2) + other(others / 2 - 1)) / 2;
     }
 
     /// By the names that it and its likes have, each weighted by its time.
