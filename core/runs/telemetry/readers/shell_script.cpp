@@ -163,7 +163,7 @@ bool ShellScript::takeAssignment()
     m_at = end + (isAppended ? 2 : 1);
     if (peek() == '(') {
         ++m_at;
-        assign(name, list(), isAppended);
+        assign(name, list(), isAppended, true);
         return true;
     }
     std::string value;
@@ -173,7 +173,7 @@ bool ShellScript::takeAssignment()
     return true;
 }
 
-void ShellScript::assign(const std::string &name, Words value, bool isAppended)
+void ShellScript::assign(const std::string &name, Words value, bool isAppended, bool isList)
 {
     m_isJoined = false;
     if (!m_isLive || !m_runs)
@@ -183,10 +183,10 @@ void ShellScript::assign(const std::string &name, Words value, bool isAppended)
     if (isAppended && !m_loops.empty() && m_loops.back().body == std::string_view::npos)
         value = { unknownPart(name) };
     if (isAppended && known != m_variables.end()) {
-        if (known->second.size() == 1 && value.size() == 1 && !known->second[0].starts_with("--")) {
+        if (!isList && known->second.size() == 1 && value.size() == 1 && !known->second[0].starts_with("--")) {
             known->second[0] += value[0];
             known->second[0].resize(std::min(known->second[0].size(), kLongestVariable));
-        } else if (known->second.size() == 1 && value.size() == 1) {
+        } else if (!isList && known->second.size() == 1 && value.size() == 1) {
             known->second[0] += (value[0].starts_with(' ') ? "" : " ") + value[0];
             known->second[0].resize(std::min(known->second[0].size(), kLongestVariable));
         } else {

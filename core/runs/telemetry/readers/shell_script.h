@@ -120,7 +120,7 @@ private:
     void take(Word word);
     [[nodiscard]] bool isAssignmentPlace() const;
     bool takeAssignment();
-    void assign(const std::string &name, Words value, bool isAppended);
+    void assign(const std::string &name, Words value, bool isAppended, bool isList = false);
     Words list();
     Word word(std::string_view ends);
     void quoted(Word &word);
