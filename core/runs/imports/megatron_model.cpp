@@ -46,7 +46,16 @@ void takeNeoxWidth(Draft &draft, ModelSpec &model)
     const int multiple = draft.whole("mlp_multiple_of", 1, kMostWidth).value_or(1);
     const int told = draft.whole("ffn_hidden_size", 1, kMostWidth).value_or(4 * model.hidden);
     const int own = int(std::int64_t { told } * 2 / 3) / 2;
-    model.ffn = int(std::min<std::int64_t>(kMostWidth, (std::int64_t { own } + multiple - 1) / multiple * multiple));
+    const int third =
+        int(std::min<std::int64_t>(kMostWidth, (std::int64_t { own } + multiple - 1) / multiple * multiple));
+    // Files for releases before that rule tell the width itself, at most four times the model's.
+    const bool isOlder = draft.arguments.has("ffn_hidden_size") && third != told && told <= 4 * model.hidden;
+    model.ffn = isOlder ? told : third;
+    if (isOlder)
+        draft.doubtBy(draft.arguments.said("ffn_hidden_size"),
+            "is " + std::to_string(told) + ", as earlier releases of GPT-NeoX take it; later ones make "
+                + std::to_string(third) + " of it",
+            -0.5, 0);
 }
 
 void takeAttention(Draft &draft, ModelSpec &model)

@@ -141,10 +141,13 @@ private slots:
                                      "\"activation\": \"swiglu\", \"train_micro_batch_size_per_gpu\": 1, "
                                      "\"num_gpus\": 8, \"num_nodes\": 2, \"fp16\": {\"enabled\": true}, "
                 + own + "}";
-            return modelOf(imported(read("7B.yml", text)).plan).ffn;
+            const ImportedPlan made = imported(read("7B.yml", text));
+            return std::pair(modelOf(made.plan).ffn, says(made.notUnderstood, "intermediate_size"));
         };
-        QCOMPARE(width("\"intermediate_size\": 32768, \"mlp_multiple_of\": 256"), 11008);
-        QCOMPARE(width("\"intermediate_size\": 13824, \"mlp_multiple_of\": 13824"), 13824);
+        QCOMPARE(width("\"intermediate_size\": 32768, \"mlp_multiple_of\": 256"), std::pair(11008, false));
+        QCOMPARE(width("\"intermediate_size\": 13824, \"mlp_multiple_of\": 13824"), std::pair(13824, false));
+        // Mistral 7B's file is of an earlier release
+        QCOMPARE(width("\"intermediate_size\": 14336, \"mlp_multiple_of\": 256"), std::pair(14336, true));
     }
 
     void aScriptThatAnotherReadsIsAPartOfIt()
