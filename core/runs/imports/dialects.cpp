@@ -226,8 +226,12 @@ bool isOff(std::string_view value)
 
 bool isOfShape(std::string_view name)
 {
-    static constexpr std::array<std::string_view, 12> kWords { "hybrid", "mamba", "ssm", "layer_pattern", "layer_types",
-        "block_pattern", "linear_attention", "experts", "moe_config", "retro_", "heterogeneous_layers", "vision" };
+    static constexpr std::array<std::string_view, 23> kWords { "hybrid", "mamba", "ssm", "layer_pattern", "layer_types",
+        "block_pattern", "linear_attention", "experts", "moe_config", "retro_", "heterogeneous_layers", "vision",
+        "attention_interval", "linear_num_", "linear_key_", "linear_value_", "rwkv", "noop_layers", "first_k_dense",
+        "hash_layers", "config_overrides", "hc_mult", "compress_ratios" };
+    if (name == "hybrid_context_parallel") // is of work
+        return false;
     return std::ranges::any_of(kWords, [&](std::string_view word) { return name.find(word) != name.npos; });
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/printable.h"
 #include "core/runs/imports/draft.h"
 #include "core/runs/imports/megatron_arguments.h"
+#include "core/runs/telemetry/argument_names.h"
 
 #include <algorithm>
 #include <array>
@@ -11,15 +12,6 @@
 namespace trainyard::imports {
 
 namespace {
-
-bool tellsShape(std::string_view name)
-{
-    static constexpr std::array<std::string_view, 9> kWords { "swiglu", "quick_geglu", "normalization",
-        "untie_embeddings_and_output_weights", "multi_latent_attention", "moe_layer_freq", "position_embedding_type",
-        "group_query_attention", "model_name" };
-    return std::ranges::find(kWords, name) != kWords.end() || isOfShape(name)
-        || std::ranges::any_of(megatronShapes(), [&](const MegatronShape &shape) { return name == shape.name; });
-}
 
 /// What hangs on a condition of a script.
 void takeConditions(Draft &draft)
@@ -31,7 +23,7 @@ void takeConditions(Draft &draft)
         if (tellsShape(name))
             draft.bad(name, "is " + text, "a script that tells which of them it is");
         else if (isOfPlan)
-            draft.doubt(draft.arguments.said(name), "is " + text);
+            draft.doubtWidely(draft.arguments.said(name), "is " + text, Weight::Work);
     }
 }
 
@@ -42,8 +34,23 @@ void takeNotUnderstood(Draft &draft, const std::string &key, const std::string &
         draft.errors.push_back({ ErrorCode::BadValue, shortened(key),
             "is " + shortened(value) + ", which " + trainer + " makes a model of that no plan can express yet",
             "a model whose layers are all alike but for experts" });
+    else if (const Weight weight = weightOf(key); weight != Weight::Unknown)
+        draft.doubtWidely(setting,
+            weight == Weight::Shape ? "is not understood, and by its name it changes the model"
+                                    : "is not understood, and by its name it changes work or memory",
+            weight);
     else
-        draft.doubt(setting, "is not understood: if it changes work, memory or shape, the plan does not have it");
+        draft.doubt(setting, "is not understood: if it changes work, memory or shape, the plan does not have it",
+            Weight::Unknown);
+}
+
+/// Of trainings that make samples and learn from them (slime, verl): options of how they are made and weighed.
+bool isOfSamples(std::string_view name)
+{
+    static constexpr auto kStarts = std::to_array<std::string_view>({ "sglang_", "vllm_", "rollout_", "over_sampling_",
+        "dynamic_sampling_", "n_samples_", "num_rollout", "num_steps_per_rollout", "advantage_", "eps_clip", "kl_",
+        "use_kl_", "entropy_", "rm_type", "balance_data", "colocate", "reward_", "apply_chat_template" });
+    return std::ranges::any_of(kStarts, [&](std::string_view start) { return name.starts_with(start); });
 }
 
 /// Of scripts and configurations for Megatron; what it prints of itself has all of its arguments.
@@ -62,33 +69,33 @@ void takeUnknownArguments(Draft &draft)
     const auto isBesideRecipe = [](std::string_view name) { return name == "mode" || name == "mixed_precision"; };
     const auto isUnknown = [&](const std::string &name, const std::string &value) {
         if (isRecipe(name) || (hasRecipe && isBesideRecipe(name)) || isOff(value) || name.starts_with(kInDoubt)
-            || name.starts_with("primus."))
+            || name.starts_with("primus.") || name.starts_with(kUntold) || name.starts_with(kOfScript))
             return false;
         if (name.find('.') != name.npos)
             return !hasRecipe && !(draft.arguments.isTorchtitan() && isTorchtitansSetting(name)) && !dialectOf(name)
                 && (!isKnownToNemo(name) || isUnknownWord(name, value));
-        return (!isKnownToMegatron(name) || isUnknownWord(name, value)) && !name.starts_with("hybrid_")
-            && name != "is_hybrid_model";
+        return !isKnownToMegatron(name) || isUnknownWord(name, value);
     };
+    std::string ofSamples;
+    int more = 0;
     const auto take = [&](const std::map<std::string, std::string> &arguments) {
         for (const auto &[name, value] : arguments)
-            if (isUnknown(name, value))
-                takeNotUnderstood(draft, name, value, "Megatron");
+            if (isUnknown(name, value) && isOfSamples(name)) {
+                more += ofSamples.empty() ? 0 : 1;
+                ofSamples = ofSamples.empty() ? shortened(flagOf(name)) : ofSamples;
+            } else if (isUnknown(name, value)) {
+                takeNotUnderstood(draft, name, value, megatronsName(draft));
+            }
     };
     if (recording.argumentsOf.empty() && isScript(0))
         take(recording.arguments);
     for (const SourceArguments &told : recording.argumentsOf)
         if (isScript(told.source))
             take(told.arguments);
-}
-
-/// Layers by kind, whoever tells them: what Megatron prints of itself has other arguments of them at their defaults.
-void refuseLayersByKind(Draft &draft)
-{
-    for (const char *name : { "hybrid_layer_pattern", "hybrid_override_pattern", "is_hybrid_model" })
-        if (const auto pattern = draft.arguments.text(name); pattern && !isOff(*pattern))
-            draft.bad(name, "is " + shortened(*pattern) + ": layers by their kind, which no plan can express yet",
-                "a model whose layers are all alike but for experts");
+    if (!ofSamples.empty())
+        draft.doubt(ofSamples + (more > 0 ? " and " + std::to_string(more) + " more" : std::string()),
+            "speak of samples that the training makes itself between its steps: the plan has the steps alone",
+            Weight::Shape);
 }
 
 } // namespace
@@ -98,7 +105,8 @@ void takeDoubts(Draft &draft)
     for (const auto &[source, why] : draft.arguments.conflicts())
         draft.doubt(source, why);
     takeConditions(draft);
-    refuseLayersByKind(draft);
+    takeProgram(draft);
+    takeUntold(draft);
     for (const Translation &translation : draft.arguments.translations()) {
         for (const auto &[key, why] : translation.refused)
             draft.errors.push_back({ ErrorCode::BadValue,

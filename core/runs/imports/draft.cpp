@@ -52,15 +52,48 @@ void Draft::ignore(std::string sentence)
         ignored.push_back(std::move(sentence));
 }
 
-void Draft::doubt(const std::string &setting, const std::string &why)
+void Draft::doubt(const std::string &setting, const std::string &why, Weight weight)
+{
+    doubtBy(setting, why, 0, 0);
+    weights[shortened(setting)] = weight;
+}
+
+void Draft::doubtWidely(const std::string &setting, const std::string &why, Weight weight)
+{
+    doubtBy(setting, why, 0, 0);
+    weights[shortened(setting)] = weight;
+    wide.insert(shortened(setting));
+}
+
+void Draft::doubtBy(const std::string &setting, const std::string &why, double low, double high)
 {
     NotUnderstood told;
     told.key = shortened(setting);
     told.text = why;
+    told.low = low;
+    told.high = high;
+    weights.try_emplace(told.key, Weight::Shape);
     if (plan.notUnderstood.size() < 100 && std::ranges::find(plan.notUnderstood, told) == plan.notUnderstood.end())
         plan.notUnderstood.push_back(std::move(told));
     if (std::string sentence = setting + ": " + why; std::ranges::find(notUnderstood, sentence) == notUnderstood.end())
         notUnderstood.push_back(std::move(sentence));
+}
+
+void Draft::sortDoubts()
+{
+    const auto weightOfKey = [&](const std::string &key) {
+        const auto known = weights.find(key);
+        return known == weights.end() ? Weight::Work : known->second;
+    };
+    std::ranges::stable_sort(plan.notUnderstood, {}, [&](const NotUnderstood &one) { return weightOfKey(one.key); });
+    const auto widest =
+        std::ranges::find_if(plan.notUnderstood, [&](const NotUnderstood &one) { return wide.contains(one.key); });
+    if (widest != plan.notUnderstood.end()) {
+        widest->low = -0.5;
+        widest->high = 1;
+    }
+    std::ranges::stable_sort(notUnderstood, {},
+        [&](const std::string &sentence) { return weightOfKey(shortened(sentence.substr(0, sentence.find(": ")))); });
 }
 
 void Draft::bad(std::string_view argument, std::string what, std::string right)

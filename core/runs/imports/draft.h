@@ -41,6 +41,8 @@ public:
     /// Of sources that tell otherwise than those before them, and are left out as a whole, since arguments of two jobs
     /// make no third one: their file, and both values with who told them.
     [[nodiscard]] const Settings &conflicts() const { return m_conflicts; }
+    /// Scripts that only set variables, beside one that reads others: sentences, whose values complete its own.
+    [[nodiscard]] const std::vector<std::string> &parts() const { return m_parts; }
     /// Of arguments whose names begin so, what stands behind it.
     [[nodiscard]] std::vector<std::string> namesBehind(std::string_view prefix) const;
     /// What sources of other trainers tell, with what no rule of theirs has.
@@ -69,6 +71,7 @@ private:
     Values valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source);
     [[nodiscard]] const Value *toldBefore(std::string_view name) const;
     void add(Values values, const std::string &source);
+    bool addPart(Values &values, const std::string &source);
     void addDerived(const Recording &recording);
 
     /// by Megatron's name
@@ -76,10 +79,21 @@ private:
     /// "run.sh", for what nobody told
     std::string m_sources;
     Settings m_conflicts;
+    std::vector<std::string> m_parts;
     /// names that are told as None, without their sections
     std::set<std::string, std::less<>> m_nulls;
     std::vector<Translation> m_translations;
     bool m_isTorchtitan = false, m_isDeepSpeed = false;
+};
+
+/// How much what is not understood may change, heaviest first.
+enum class Weight : std::uint8_t {
+    /// what a model is made of
+    Shape,
+    /// degrees, batches, precision, attention, memory: of work or memory
+    Work,
+    /// nothing says what it changes
+    Unknown
 };
 
 struct Draft {
@@ -105,6 +119,12 @@ struct Draft {
     Errors errors;
     /// that a source told
     std::optional<ModelSpec> model;
+    /// MindSpeed-LLM's, which are counted among --num-layers and do nothing; in order
+    std::vector<int> noopLayers;
+    /// of `notUnderstood`, by its key
+    std::map<std::string, Weight, std::less<>> weights;
+    /// of those, the ones of doubtWidely()
+    std::set<std::string, std::less<>> wide;
     /// from Megatron's estimate of memory
     std::optional<DerivedJob> derived;
     /// GPUs of the run
@@ -126,7 +146,13 @@ struct Draft {
     void assumeGpu(std::string sentence);
     void ignore(std::string sentence);
     /// A setting that can change work, memory or shape, and that no plan takes: why. It stays with the plan.
-    void doubt(const std::string &setting, const std::string &why);
+    void doubt(const std::string &setting, const std::string &why, Weight weight = Weight::Work);
+    /// One that nothing more is known of: the iteration may take half to twice as long, once for all of them.
+    void doubtWidely(const std::string &setting, const std::string &why, Weight weight);
+    /// One that is known to make the iteration (1 + low) to (1 + high) times as long.
+    void doubtBy(const std::string &setting, const std::string &why, double low, double high);
+    /// Heaviest first, with the plan and in sentences.
+    void sortDoubts();
     void bad(std::string_view argument, std::string what, std::string right);
     /// Of a whole number in that range, else an error.
     [[nodiscard]] std::optional<int> whole(std::string_view argument, std::int64_t low, std::int64_t high);
@@ -135,6 +161,8 @@ struct Draft {
     [[nodiscard]] std::string sourceOf(std::uint32_t source) const;
 };
 
+/// Megatron's name of what other tools call otherwise ("encoder_seq_length" is seq_length); else the name. told.cpp
+[[nodiscard]] std::string_view megatronNameOf(std::string_view name);
 /// "run.sh" of a path to it, as sentences name it. told.cpp
 [[nodiscard]] std::string fileName(const std::string &file);
 /// By its name in a plan's file, which has to be one.
@@ -158,6 +186,16 @@ void takeTrainingTokens(Draft &draft);
 void takeTrainer(Draft &draft);
 /// Of arguments that name where the optimizer's states and the parameters are: "cpu", "nvme"; "True": host.
 void takeOffloadedStates(Draft &draft, const char *optimizer, const char *parameters);
+/// untold.cpp: options whose values a script leaves open, and variables among them
+void takeUntold(Draft &draft);
+/// started_program.cpp: programs that train another kind of model than a decoder of language
+void takeProgram(Draft &draft);
+/// Whether an argument is one of those that a model's shape is made of.
+[[nodiscard]] bool tellsShape(std::string_view name);
+/// What an argument that is not understood may change, by its name.
+[[nodiscard]] Weight weightOf(std::string_view name);
+/// "MindSpeed-LLM" where options of it are told, else "Megatron".
+[[nodiscard]] std::string megatronsName(const Draft &draft);
 /// doubts.cpp: what sources tell and no plan takes, refused where the shape is in doubt
 void takeDoubts(Draft &draft);
 /// torchtitan_plan.cpp
@@ -186,6 +224,16 @@ struct TitanFlavor {
 /// Megatron's arguments as a model; empty where they do not tell its shape.
 /// megatron_model.cpp
 [[nodiscard]] std::optional<ModelSpec> megatronModel(Draft &draft);
+/// The rows of the vocabulary: told, of the tokenizer or of the catalogue's model with the same shape, else a guess
+/// that stays with the plan as a doubt. vocabulary.cpp
+void takeVocabulary(Draft &draft, ModelSpec &model);
+/// Which layers have experts, and which there are at all, as Megatron and MindSpeed-LLM tell it. expert_layers.cpp
+void takeExpertLayers(Draft &draft, ModelSpec &model);
+void takeNoopLayers(Draft &draft, ModelSpec &model);
+/// The number that --num-layers tells, with those that do nothing; 0: not told.
+[[nodiscard]] int layersTold(const Draft &draft);
+/// Of the layers of each stage, where some do nothing; empty where none does.
+[[nodiscard]] std::vector<int> layersWithoutNoops(const Draft &draft, int stages);
 /// A model behind Megatron's own estimate of memory: of so many parameters, layers and vocabulary. Empty where it tells
 /// none, or none fits.
 /// theory_model.cpp

@@ -30,7 +30,8 @@ constexpr auto kStarts = std::to_array<std::string_view>({ "data_", "train_data"
     "mmap", "legacy_tokenizer", "tiktoken", "loss_scale", "initial_loss", "clip_grad", "hysteresis", "min_loss",
     "cuda_device", "te_", "transformer_", "straggler", "disable_straggler", "empty_unused", "make_vocab",
     "calculate_per_token", "check_for", "hf_", "enable_gloo", "disable_gloo", "use_gloo", "keep_fp8_weight", "fp8_amax",
-    "fp8_margin", "fp8_interval", "first_last", "deterministic", "qk_layernorm", "softmax_" });
+    "fp8_margin", "fp8_interval", "first_last", "deterministic", "qk_layernorm", "softmax_", "zero_allgather",
+    "zero_reduce", "zero_contig", "contigious_", "warmup", "synchronize_each" });
 /// What makes a plan beside the table of megatron_arguments.h.
 constexpr auto kNames = std::to_array<std::string_view>({ "swiglu", "quick_geglu", "gated_linear_unit",
     "activation_func", "squared_relu", "normalization", "group_query_attention", "untie_embeddings_and_output_weights",
@@ -47,7 +48,17 @@ constexpr auto kNames = std::to_array<std::string_view>({ "swiglu", "quick_geglu
     "abort_on_unmet_fused_kernel_constraints", "wait", "kill_on_bad_exit", "jobid", "use_mpi", "run_name", "exp_name",
     "iterations", "tokenizer", "config", "m", "moe_token_dispatcher_type", "moe_flex_dispatcher_backend",
     "moe_deepep_num_sms", "kv_channels", "ddp_bucket_size", "ddp_num_buckets", "ddp_average_in_collective",
-    "no_ddp_overlap", "batch_p2p_comm", "microbatch_group_size_per_vp_stage", "perform_initialization" });
+    "no_ddp_overlap", "batch_p2p_comm", "microbatch_group_size_per_vp_stage", "perform_initialization",
+    "hybrid_layer_pattern", "hybrid_override_pattern", "is_hybrid_model", "hybrid_attention_ratio", "hybrid_mlp_ratio",
+    "decoder_num_layers", "actor_num_nodes", "actor_num_gpus_per_node", "gelu_tanh", "geglu",
+    // MindSpeed-LLM's (mindspeed_llm/training/arguments.py)
+    "n_shared_experts", "first_k_dense_replace", "noop_layers", "norm_topk_prob", "handler_name",
+    "enable_hf2mg_convert", "enable_mg2hf_convert", "model_type_hf", "no_shared_storage", "moe_permutation_async_comm",
+    "gemm_gradient_accumulation_fusion", "router_gating_in_fp32", "seq_aux", "mla_fa_without_pad", "beta_slow",
+    "partial_rotary_factor", "init_norm_weight_in_fp32", "long_factor", "short_factor", "long_mscale", "short_mscale",
+    "longrope_freqs_type", "moe_input_jitter_eps", "add_rmsnorm_offset", "query_pre_attn_scalar",
+    "output_logit_softcapping", "topk_softmax_in_fp32", "hf_cfg_dir", "multi_head_latent_attention",
+    "moe_intermediate_size", "qk_nope_head_dim", "qk_rope_head_dim", "mla_mm_split", "reset_attention_mask" });
 
 /// Sections of NeMo's YAML whose settings change nothing of an iteration, and of what else it calls its own.
 constexpr auto kNemoSections = std::to_array<std::string_view>({ "exp_manager.", "trainer.", "hydra.", "run.", "data.",

@@ -12,82 +12,6 @@ namespace {
 
 constexpr int kMostWidth = 10'000'000;
 
-/// "([0]*3+[1]*58)", "[0,1]*24": which layers have experts. Empty where it is no such list, or too long.
-std::vector<bool> layerPattern(std::string_view text)
-{
-    std::vector<bool> pattern;
-    std::string own;
-    for (const char c : text)
-        if (c != ' ' && c != '(' && c != ')' && c != '\'' && c != '"')
-            own += c;
-    for (std::size_t at = 0; at < own.size();) {
-        if (own[at] != '[')
-            return {};
-        const std::size_t end = own.find(']', at);
-        if (end == own.npos)
-            return {};
-        std::vector<bool> part;
-        for (std::size_t i = at + 1; i < end; ++i)
-            if (own[i] == '0' || own[i] == '1')
-                part.push_back(own[i] == '1');
-            else if (own[i] != ',')
-                return {};
-        at = end + 1;
-        std::size_t times = 1;
-        if (at < own.size() && own[at] == '*') {
-            times = 0;
-            for (++at; at < own.size() && own[at] >= '0' && own[at] <= '9' && times < 100'000; ++at)
-                times = times * 10 + static_cast<std::size_t>(own[at] - '0');
-        }
-        if (part.size() * times + pattern.size() > 10'000)
-            return {};
-        for (; times > 0; --times)
-            pattern.insert(pattern.end(), part.begin(), part.end());
-        if (at < own.size() && own[at++] != '+')
-            return {};
-    }
-    return pattern;
-}
-
-void takeExpertLayers(Draft &draft, ModelSpec &model)
-{
-    const auto text = draft.arguments.text("moe_layer_freq");
-    if (!text || *text == "1")
-        return;
-    if (text->find('[') == text->npos) {
-        model.expertLayerStep = draft.whole("moe_layer_freq", 1, 1000).value_or(1);
-        return;
-    }
-    const std::vector<bool> pattern = layerPattern(*text);
-    if (std::ssize(pattern) != model.layers)
-        return draft.bad("moe_layer_freq",
-            pattern.empty() ? "is " + *text
-                            : "tells " + std::to_string(pattern.size()) + " layers, and num_layers is "
-                    + std::to_string(model.layers),
-            "a list of 0 and 1 for each layer, such as ([0]*3+[1]*58)");
-    // Dense layers first, then every n-th has experts: what the model can be.
-    const auto isSame = [&](int dense, int step) {
-        ModelSpec trial = model;
-        trial.denseLayers = dense;
-        trial.expertLayerStep = step;
-        for (int i = 0; i < model.layers; ++i)
-            if (trial.isExpertLayer(i) != pattern[static_cast<std::size_t>(i)])
-                return false;
-        return true;
-    };
-    const auto first = int(std::ranges::find(pattern, true) - pattern.begin());
-    for (int step = 1; step <= 8; ++step)
-        if (first - step + 1 >= 0 && isSame(first - step + 1, step)) {
-            model.denseLayers = first - step + 1;
-            model.expertLayerStep = step;
-            return;
-        }
-    const auto experts = int(std::ranges::count(pattern, true));
-    model.denseLayers = model.layers - experts;
-    draft.assume("The layers with experts (" + draft.arguments.said("moe_layer_freq")
-        + ") follow no rule that a model here can have: as many of the last ones are taken");
-}
-
 void takeExperts(Draft &draft, ModelSpec &model)
 {
     model.experts = draft.whole("num_experts", 0, 100'000).value_or(0);
@@ -98,6 +22,8 @@ void takeExperts(Draft &draft, ModelSpec &model)
     model.expertsPerToken = draft.whole("moe_router_topk", 1, model.experts).value_or(std::min(2, model.experts));
     model.expertFfn = draft.whole("moe_ffn_hidden_size", 1, kMostWidth).value_or(model.ffn);
     model.sharedExpertFfn = draft.whole("moe_shared_expert_intermediate_size", 0, kMostWidth).value_or(0);
+    if (!draft.arguments.has("moe_shared_expert_intermediate_size")) // MindSpeed-LLM counts them
+        model.sharedExpertFfn = draft.whole("n_shared_experts", 0, 1000).value_or(0) * model.expertFfn;
     const int groups = draft.whole("moe_router_num_groups", 1, 100'000).value_or(0);
     const int top = draft.whole("moe_router_group_topk", 1, 100'000).value_or(0);
     if (top > 0 && top < groups && model.experts % groups == 0) {
@@ -105,6 +31,31 @@ void takeExperts(Draft &draft, ModelSpec &model)
         model.topGroups = top;
     }
     takeExpertLayers(draft, model);
+}
+
+/// GPT-NeoX gives a gated MLP a third of the width that its settings tell, as each of its three products has it, and
+/// rounds it up (its transformer.py, ParallelMLP); "mlp_type: llama" is another class.
+void takeNeoxWidth(Draft &draft, ModelSpec &model)
+{
+    const std::vector<Translation> &translations = draft.arguments.translations();
+    const bool isNeox = !translations.empty() && translations.front().dialect->prefix == std::string_view("neox.");
+    const auto gate = isNeox ? translations.front().arguments.find("swiglu")
+                             : std::map<std::string, Translation::Argument>::const_iterator();
+    if (!isNeox || !model.gatedFfn || gate == translations.front().arguments.end() || gate->second.key != "activation")
+        return;
+    const int multiple = draft.whole("mlp_multiple_of", 1, kMostWidth).value_or(1);
+    const int told = draft.whole("ffn_hidden_size", 1, kMostWidth).value_or(4 * model.hidden);
+    const int own = int(std::int64_t { told } * 2 / 3) / 2;
+    const int third =
+        int(std::min<std::int64_t>(kMostWidth, (std::int64_t { own } + multiple - 1) / multiple * multiple));
+    // Files for releases before that rule tell the width itself, at most four times the model's.
+    const bool isOlder = draft.arguments.has("ffn_hidden_size") && third != told && told <= 4 * model.hidden;
+    model.ffn = isOlder ? told : third;
+    if (isOlder)
+        draft.doubtBy(draft.arguments.said("ffn_hidden_size"),
+            "is " + std::to_string(told) + ", as earlier releases of GPT-NeoX take it; later ones make "
+                + std::to_string(third) + " of it",
+            -0.5, 0);
 }
 
 void takeAttention(Draft &draft, ModelSpec &model)
@@ -126,30 +77,6 @@ void takeAttention(Draft &draft, ModelSpec &model)
     model.headDim = model.latent.valueDim;
 }
 
-void takeVocabulary(Draft &draft, ModelSpec &model)
-{
-    for (const char *name : { "padded_vocab_size", "vocab_size" })
-        if (const auto size = draft.whole(name, 1, 100'000'000)) {
-            model.vocab = *size;
-            return;
-        }
-    // The shape tells which model it is, and so its vocabulary.
-    for (const ModelSpec &known : draft.catalogue.models) {
-        model.vocab = known.vocab;
-        if (sameModel(model, draft.catalogue)) {
-            draft.assume("The size of the vocabulary is told by no source: " + std::to_string(known.vocab) + ", as of "
-                + known.name + ", whose other dimensions are the same");
-            return;
-        }
-    }
-    const auto tokenizer = draft.arguments.text("tokenizer_type");
-    model.vocab = tokenizer == "GPT2BPETokenizer" ? 50257 : 128256;
-    const int multiple = draft.whole("make_vocab_size_divisible_by", 1, 1'000'000).value_or(128);
-    model.vocab = (model.vocab + multiple - 1) / multiple * multiple;
-    draft.assume("The size of the vocabulary is told by no source: " + std::to_string(model.vocab)
-        + (tokenizer == "GPT2BPETokenizer" ? ", GPT-2's, padded" : " is taken, as of Llama 3"));
-}
-
 } // namespace
 
 std::optional<ModelSpec> megatronModel(Draft &draft)
@@ -164,11 +91,13 @@ std::optional<ModelSpec> megatronModel(Draft &draft)
     model.heads = draft.whole("num_attention_heads", 1, kMostWidth).value_or(1);
     const std::string activation = told.text("activation_func").value_or(told.text("activation").value_or(""));
     model.gatedFfn = told.isOn("swiglu") || told.isOn("quick_geglu") || told.isOn("gated_linear_unit")
+        || told.isOn("geglu") || told.isOn("gelu_tanh") // MindSpeed-LLM's, with a gate
         || activation.find("glu") != std::string::npos;
     model.ffn = draft.whole("ffn_hidden_size", 1, kMostWidth)
                     .value_or(model.gatedFfn ? 4 * model.hidden * 2 / 3 / 64 * 64 : 4 * model.hidden);
     if (model.ffn < 1)
         model.ffn = 64;
+    takeNeoxWidth(draft, model);
     takeAttention(draft, model);
     if (const auto tied = told.flag("tied_embeddings"))
         model.tiedEmbeddings = *tied;
@@ -185,6 +114,7 @@ std::optional<ModelSpec> megatronModel(Draft &draft)
             ? draft.whole("max_position_embeddings", 1, 100'000'000).value_or(0)
             : draft.whole("seq_length", 1, 100'000'000).value_or(0);
     takeExperts(draft, model);
+    takeNoopLayers(draft, model);
     model.mtpLayers = draft.whole("mtp_num_layers", 0, 100).value_or(0);
     if (model.kvHeads > 0 && model.heads % model.kvHeads != 0)
         draft.bad("num_query_groups",

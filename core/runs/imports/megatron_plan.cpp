@@ -101,7 +101,8 @@ void takeVirtualStages(Draft &draft)
         }
     if (const auto own = draft.whole("num_layers_per_virtual_pipeline_stage", 1, 10'000); own && !argument) {
         argument = "num_layers_per_virtual_pipeline_stage";
-        const int layers = layersOfPlan(draft), part = p.pipeline * *own;
+        const int layers = draft.noopLayers.empty() ? layersOfPlan(draft) : layersTold(draft);
+        const int part = p.pipeline * *own;
         if (layers > 0 && layers % part != 0)
             draft.bad(argument,
                 std::to_string(*own) + " layers a virtual stage on " + std::to_string(p.pipeline)
@@ -138,6 +139,14 @@ void takeLayers(Draft &draft)
     draft.plan.placement.layers.clear();
     draft.plan.placement.stages.clear();
     const int stages = draft.plan.parallelism.pipeline, layers = layersOfPlan(draft);
+    if (draft.plan.parallelism.virtualPipeline < 2)
+        if (std::vector<int> own = layersWithoutNoops(draft, stages); !own.empty() && layers > 0) {
+            draft.plan.placement.layers = std::move(own);
+            return draft.take("placement.layers",
+                std::to_string(draft.plan.placement.layers.front()) + " … "
+                    + std::to_string(draft.plan.placement.layers.back()),
+                "noop_layers");
+        }
     const auto first = draft.whole("decoder_first_pipeline_num_layers", 0, 10'000);
     const auto last = draft.whole("decoder_last_pipeline_num_layers", 0, 10'000);
     if (const auto layout = draft.arguments.text("pipeline_model_parallel_layout")) {

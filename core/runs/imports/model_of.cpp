@@ -325,13 +325,23 @@ void takeModel(Draft &draft)
     const bool isScript = std::ranges::any_of(
         draft.recording.sources, [](const RecordedSource &source) { return tellsWholeJob(source.kind); });
     const Told &told = draft.arguments;
+    const bool isHfScript =
+        !told.translations().empty() && told.translations().front().dialect->prefix == std::string_view("hf_trainer.");
     const bool isTraining = told.isMegatron() || told.isTorchtitan() || told.has("micro_batch_size")
         || told.has("global_batch_size") || told.has("seq_length"); // not only how many GPUs there are
-    if (draft.errors.size() == before && isScript && isTraining && !lacksModel(draft.plan))
-        draft.doubt("The shape of the model",
-            "no source tells it (--num-layers, --hidden-size, --num-attention-heads): the plan's own stays, which may "
-            "be "
-            "another");
+    if (draft.errors.size() != before || !(isScript || isHfScript) || !isTraining)
+        return;
+    if (lacksModel(draft.plan)) {
+        draft.errors.push_back({ ErrorCode::BadValue, told.sourceOf("micro_batch_size"),
+            "tells how a training runs, and not of which model",
+            "the model's config.json beside it, or a plan that has a model (--base PLAN)" });
+        return;
+    }
+    draft.doubt("The shape of the model",
+        std::string("no source tells it")
+            + (told.isMegatron() ? " (--num-layers, --hidden-size, --num-attention-heads)" : "")
+            + ": the plan's own stays, which may be another",
+        Weight::Shape);
     if (draft.errors.size() == before && draft.arguments.isMegatron())
         draft.assume("The shape of the model is told by no source (--num-layers, --hidden-size, "
                      "--num-attention-heads): the plan's own model stays");

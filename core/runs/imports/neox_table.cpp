@@ -9,6 +9,8 @@ namespace trainyard::imports {
 
 namespace {
 
+constexpr std::string_view kOtherLayers = "!has layers of another kind than attention with an MLP";
+
 constexpr auto kNeox = std::to_array<DialectRule>({
     { "pipe_parallel_size", "pipeline_model_parallel_size", "0", "1" },
     { "pipe_parallel_size", "pipeline_model_parallel_size" },
@@ -28,6 +30,7 @@ constexpr auto kNeox = std::to_array<DialectRule>({
     { "pos_emb", "position_embedding_type", "none", "none" },
     { "no_weight_tying", "untie_embeddings_and_output_weights" },
     { "activation", "swiglu", "swiglu", "True" },
+    { "activation", "swiglu", "geglu", "True" },
     { "activation", "", "gelu" },
     { "mlp_type", "swiglu", "llama", "True" },
     { "use_bias_in_norms", "", "True" },
@@ -56,6 +59,18 @@ constexpr auto kNeox = std::to_array<DialectRule>({
     { "hidden_dropout", "hidden_dropout" },
     { "attention_dropout", "attention_dropout" },
     { "attention_config", "", "[[[flash], all]]" },
+    { "attention_config.0.0", "", "[flash]" },
+    { "attention_config.0.0", "", "[global]" },
+    { "attention_config.0.0", kOtherLayers, "[rwkv]" },
+    { "attention_config.0.0", kOtherLayers, "[mamba]" },
+    { "attention_config.0.1" },
+    { "train_impl", "", "normal" },
+    { "train_impl", kOtherLoss },
+    { "rms_norm_epsilon" },
+    { "layernorm_epsilon" },
+    { "layer_norm_epsilon" },
+    { "use_flashattn_swiglu" },
+    { "rmsnorm_fusion" },
     { "output_layer_parallelism", "", "column" },
     { "bias_gelu_fusion" },
     { "scaled_upper_triang_masked_softmax_fusion" },
@@ -71,9 +86,10 @@ constexpr auto kNeox = std::to_array<DialectRule>({
     { "weight_decay" },
     { "data_*" },
     { "split" },
-    { "vocab_file" },
+    { "vocab_file", "vocab_file" },
     { "merge_file" },
-    { "tokenizer_type" },
+    { "tokenizer_type", "tokenizer_type" },
+    { "mlp_multiple_of", "mlp_multiple_of" },
     { "save*" },
     { "load" },
     { "checkpoint_factor" },

@@ -227,6 +227,19 @@ void fillIn(Draft &draft)
     }
 }
 
+/// The title of a plan of another model would be untrue of this one.
+void nameAfterModel(Draft &draft, const Plan &base)
+{
+    const WorkloadSpec &own = draft.plan.workload, &before = base.workload;
+    const bool isOther = draft.model && !base.name.empty()
+        && (own.model != before.model || own.inlineModel.has_value() != before.inlineModel.has_value()
+            || (own.inlineModel && !(*own.inlineModel == *before.inlineModel)));
+    if (isOther)
+        draft.plan.name = draft.model->name.empty() ? draft.model->id : shortened(draft.model->name);
+    if (draft.plan.name.empty() && !draft.recording.name.empty())
+        draft.plan.name = shortened(draft.recording.name);
+}
+
 /// Whoever imports a file has no plan yet: its keys would say nothing.
 Error noGpus(const Draft &draft)
 {
@@ -286,8 +299,8 @@ ExpectedAll<ImportedPlan> planFrom(
         draft.errors = validatePlan(draft.plan);
     if (!draft.errors.empty())
         return std::unexpected(std::move(draft.errors));
-    if (draft.plan.name.empty() && !recording.name.empty())
-        draft.plan.name = shortened(recording.name);
+    nameAfterModel(draft, base);
+    draft.sortDoubts();
     return ImportedPlan { std::move(draft.plan), std::move(draft.taken), std::move(draft.assumed),
         std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored), std::move(draft.notUnderstood) };
 }

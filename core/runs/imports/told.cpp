@@ -4,6 +4,7 @@
 #include "core/base/printable.h"
 #include "core/runs/imports/logged_job.h"
 #include "core/runs/imports/megatron_arguments.h"
+#include "core/runs/telemetry/argument_names.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ struct OtherName {
     std::string_view other, name;
 };
 /// Names of the same things elsewhere; the first that is told counts. NeMo's have "model." before them.
-constexpr std::array<OtherName, 33> kOtherNames { { { "encoder_seq_length", "seq_length" },
+constexpr std::array<OtherName, 39> kOtherNames { { { "encoder_seq_length", "seq_length" },
     { "max_sequence_length", "seq_length" }, { "sequence_length", "seq_length" },
     { "dl.sequence_length", "seq_length" }, { "encoder_num_layers", "num_layers" },
     { "dl.batch_size", "global_batch_size" }, { "dl.tensor_parallel.size", "tensor_model_parallel_size" },
@@ -34,7 +35,10 @@ constexpr std::array<OtherName, 33> kOtherNames { { { "encoder_seq_length", "seq
     { "qkv_bias", "add_qkv_bias" }, { "use_qkv_bias", "add_qkv_bias" }, { "max_steps", "train_iters" },
     { "megatron.precision", "precision" }, { "qk_rope_head_dim", "qk_pos_emb_head_dim" },
     { "pad_vocab_size_to", "padded_vocab_size" }, { "optim.name", "optimizer_name" }, { "primus.model", "model_name" },
-    { "model_recipe_name", "recipe" }, { "factory", "recipe" } } };
+    { "model_recipe_name", "recipe" }, { "factory", "recipe" }, { "actor_num_nodes", "nnodes" },
+    { "actor_num_gpus_per_node", "nproc_per_node" }, { "multi_head_latent_attention", "multi_latent_attention" },
+    { "moe_intermediate_size", "moe_ffn_hidden_size" }, { "qk_nope_head_dim", "qk_head_dim" },
+    { "tokenizer_name_or_path", "tokenizer_model" } } };
 /// Of the same thing, by which sources of one job are compared.
 constexpr auto kSameThings = std::to_array<OtherName>(
     { { "deepspeed.train_batch_size", "global_batch_size" }, { "training.global_batch_size", "global_batch_size" },
@@ -105,6 +109,15 @@ bool isSameValue(std::string_view a, std::string_view b)
 }
 
 } // namespace
+
+std::string_view megatronNameOf(std::string_view name)
+{
+    for (const std::string_view section : kSections)
+        if (name.starts_with(section) && name.find('.', section.size()) == name.npos)
+            name.remove_prefix(section.size());
+    const auto other = std::ranges::find(kOtherNames, name, &OtherName::other);
+    return other == kOtherNames.end() ? name : other->name;
+}
 
 std::string fileName(const std::string &file)
 {
@@ -194,6 +207,25 @@ void Told::add(Values values, const std::string &source)
     }
 }
 
+/// What a script that only sets variables tells, beside one that reads others: it completes that one, which may set the
+/// same otherwise behind it.
+bool Told::addPart(Values &values, const std::string &source)
+{
+    const auto isPart = values.find(std::string(kOfScript) + "is_part");
+    const auto reader = m_values.find(std::string(kOfScript) + "sourced");
+    if (isPart == values.end() || reader == m_values.end())
+        return false;
+    const bool isNamed = reader->second.text.find(source) != std::string::npos;
+    m_parts.push_back(source + (isNamed ? " is read by " : " is taken as the script that ") + reader->second.source
+        + (isNamed ? "" : " reads (" + shortened(reader->second.text) + ")")
+        + ": what it tells completes that one, whose own options stand");
+    for (auto &[name, value] : values)
+        if (!name.starts_with(kOfScript))
+            m_values.try_emplace(name, std::move(value));
+    m_values.erase(std::string(kOfScript) + "words"); // its lists are told
+    return true;
+}
+
 Told::Told(const Recording &recording)
 {
     const auto fileOf = [&](std::uint32_t source) {
@@ -201,7 +233,13 @@ Told::Told(const Recording &recording)
     };
     if (recording.argumentsOf.empty())
         m_values = valuesOf(recording.arguments, {});
-    for (const SourceArguments &told : recording.argumentsOf) {
+    std::vector<const SourceArguments *> sources;
+    for (const SourceArguments &told : recording.argumentsOf)
+        sources.push_back(&told);
+    std::ranges::stable_partition(sources,
+        [](const SourceArguments *one) { return !one->arguments.contains(std::string(kOfScript) + "is_part"); });
+    for (const SourceArguments *one : sources) {
+        const SourceArguments &told = *one;
         const std::string file = fileOf(told.source);
         Values values = valuesOf(told.arguments, file);
         // One that no plan can be made of, beside others that tell the job, is left out by itself.
@@ -212,7 +250,8 @@ Told::Told(const Recording &recording)
             m_translations.pop_back();
             continue;
         }
-        add(std::move(values), file.empty() ? "the recording" : file);
+        if (!addPart(values, file))
+            add(std::move(values), file.empty() ? "the recording" : file);
     }
     for (const auto &[name, value] : m_values) {
         m_isTorchtitan = m_isTorchtitan || name.starts_with("parallelism.") || name == "training.seq_len"
@@ -292,7 +331,9 @@ std::optional<bool> Told::flag(std::string_view name) const
 std::string Told::said(std::string_view name) const
 {
     const auto known = m_values.find(name);
-    const std::string own = known != m_values.end() ? known->second.name : std::string(name);
+    std::string own = known != m_values.end() ? known->second.name : std::string(name);
+    if (own.starts_with(kUntold))
+        own = own.substr(kUntold.size());
     const bool isKey = std::ranges::any_of(m_translations, [&](const Translation &one) {
         const auto at = one.arguments.find(std::string(name));
         return at != one.arguments.end() && at->second.key == own;

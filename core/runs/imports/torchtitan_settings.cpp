@@ -4,6 +4,7 @@
 // since (tests/core/runs/launch/torchtitan_flags.txt).
 #include "core/base/printable.h"
 #include "core/runs/imports/draft.h"
+#include "core/runs/telemetry/argument_names.h"
 
 #include <algorithm>
 #include <array>
@@ -172,7 +173,8 @@ Settings notUnderstoodOfTorchtitan(const Recording &recording)
             return; // what it prints of itself has all of its settings
         for (const auto &[name, value] : arguments)
             if ((kind == SourceKind::TorchtitanToml || isTorchtitansSetting(name)) && !name.starts_with(kInDoubt)
-                && !isOff(value) && !ruleOf(kSettings, name, value))
+                && !name.starts_with(kUntold) && !name.starts_with(kOfScript) && !isOff(value)
+                && !ruleOf(kSettings, name, value))
                 unknown.emplace_back(name, value);
     };
     if (recording.argumentsOf.empty())

@@ -38,6 +38,8 @@ constexpr auto kTrainerArguments = std::to_array<DialectRule>({
     { "do_train" },
     { "do_eval" },
     { "do_predict" },
+    { "max_train_samples" },
+    { "max_eval_samples" },
     { "dataset*" },
     { "dataloader_*" },
     { "eval_*" },

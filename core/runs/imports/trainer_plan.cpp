@@ -57,8 +57,10 @@ void takeTrainer(Draft &draft)
     takeOffloadedStates(
         draft, isAll ? "offload_states" : "offload_optimizer", isAll ? "offload_states" : "offload_param");
     if (told.has("packing") && !told.isOn("packing"))
-        draft.assume("Sequences are taken to be as long as " + told.said("seq_length")
-            + " allows: they are not packed, and how long they are is told by no source");
+        draft.assume(told.has("seq_length")
+                ? "Sequences are taken to be as long as " + told.said("seq_length")
+                    + " allows: they are not packed, and how long they are is told by no source"
+                : "How long the sequences are is told by no source, and they are not packed");
     if (!stack.empty()) {
         draft.takeStack(stack, "on which " + told.trainer() + " trains");
     } else {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 
 namespace trainyard {
 
@@ -35,10 +36,11 @@ std::string sentenceOf(const Doubt &doubt)
     return text + (doubt.isBlocking ? ". Nothing is computed of it" : whatFollows(doubt.low, doubt.high));
 }
 
-/// Of the plan's own, which do not block, one for all of them.
-Problem ofPlan(const std::vector<const Doubt *> &doubts, const Plan &plan)
+/// Of the plan's own, which do not block, one for all of them, the weightiest first.
+Problem ofPlan(std::vector<const Doubt *> doubts, const Plan &plan)
 {
     constexpr std::size_t kMostNamed = 3;
+    std::ranges::stable_sort(doubts, std::greater(), [](const Doubt *one) { return one->high - one->low; });
     TimeRange range;
     std::string text = "Not understood of what the plan is made of: ";
     for (std::size_t i = 0; i < doubts.size(); ++i) {
@@ -49,7 +51,7 @@ Problem ofPlan(const std::vector<const Doubt *> &doubts, const Plan &plan)
     if (doubts.size() > kMostNamed)
         text += "; and " + std::to_string(doubts.size() - kMostNamed) + " more";
     return { Severity::Warning, text + whatFollows(range.low, range.high), "not_understood",
-        { fixOf(plan, "They change nothing: leave them out", [](Plan &p) {
+        { fixOf(plan, "Leave them out, where you know that they change nothing", [](Plan &p) {
             std::erase_if(p.notUnderstood, [](const NotUnderstood &one) { return !one.isBlocking; });
         }) } };
 }

@@ -61,8 +61,11 @@ public:
         std::size_t script = 0;
         m_isAccelerate = words.size() > 1 && words[0].ends_with("accelerate") && words[1] == "launch";
         for (std::size_t i = 0; i < words.size(); ++i)
-            if (isScript(words[i]) || words[i] == "-m")
+            if (isScript(words[i]) || words[i] == "-m") {
                 script = i + 1;
+                if (isScript(words[i]))
+                    m_made.program = words[i].substr(words[i].find_last_of("/\x02") + 1);
+            }
         for (std::size_t i = 0; i < words.size();) {
             const std::string &word = words[i];
             if (word.find_first_of(" \n\t") != word.npos && word.find("--") != word.npos
@@ -71,6 +74,9 @@ public:
                 ++i;
             } else if (word.size() > 1 && word[0] == '-' && (word[1] == '-' || isLetter(word[1]))) {
                 i = addOption(words, i, i < script);
+            } else if (script > 0 && i >= script && isUnknownAlone(word) && word.size() > 1) {
+                m_made.lists.push_back(unknownNamed(word));
+                ++i;
             } else {
                 addOverride(word);
                 ++i;
@@ -92,6 +98,19 @@ private:
     {
         return !isOverride(word) && !word.starts_with("--") && !isScript(word)
             && !(word.size() > 1 && word[0] == '-' && isLetter(word[1]));
+    }
+
+    /// Of options that Megatron's and other parsers take without a value, by their names.
+    static bool isSwitch(std::string_view name)
+    {
+        static constexpr std::array<std::string_view, 10> kStarts { "use_", "no_", "disable_", "enable_", "overlap_",
+            "untie_", "add_", "accumulate_", "apply_", "moe_permute" };
+        static constexpr std::array<std::string_view, 16> kNames { "swiglu", "sequence_parallel", "bf16", "fp16",
+            "group_query_attention", "multi_latent_attention", "qk_layernorm", "moe_grouped_gemm", "colocate",
+            "squared_relu", "geglu", "gelu_tanh", "recompute_activations", "checkpoint_activations", "do_train",
+            "optimizer_cpu_offload" };
+        return std::ranges::find(kNames, name) != kNames.end()
+            || std::ranges::any_of(kStarts, [&](std::string_view start) { return name.starts_with(start); });
     }
 
     std::size_t addOption(const std::vector<std::string> &words, std::size_t at, bool isOfLauncher)
@@ -122,8 +141,12 @@ private:
         }
         for (; equals == word.npos && next < words.size() && isValue(words[next])
              && words[next].find_first_of("\n") == std::string::npos;
-             ++next)
+             ++next) {
+            // A variable behind a value, or behind a switch, is a list of other options.
+            if (isUnknownAlone(words[next]) && (!value.empty() || isSwitch(name)))
+                break;
             value += (value.empty() ? "" : " ") + words[next];
+        }
         m_made.set(name, value.empty() ? "True" : argumentValue(value));
         return next;
     }
@@ -226,8 +249,12 @@ void CommandOptions::add(std::string name, std::string value)
         return;
     if (isUnknown(value)) {
         ++unknown;
+        if (!arguments.contains(name) && untold.size() < kMostArguments)
+            trainings += untold.try_emplace(name, unknownNamed(value)).second && isOfTraining(name) ? 1 : 0;
         return;
     }
+    if (untold.erase(name) > 0)
+        trainings -= isOfTraining(name) ? 1 : 0;
     value.resize(std::min(value.size(), kLongestArgumentValue));
     const bool isTraining = isOfTraining(name);
     trainings += arguments.try_emplace(std::move(name), std::move(value)).second && isTraining ? 1 : 0;
@@ -239,6 +266,8 @@ void CommandOptions::set(std::string name, std::string value)
         trainings -= isOfTraining(name) ? 1 : 0;
         arguments.erase(known);
     }
+    if (untold.erase(name) > 0)
+        trainings -= isOfTraining(name) ? 1 : 0; // told again
     add(std::move(name), std::move(value));
 }
 

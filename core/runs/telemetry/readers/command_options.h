@@ -22,7 +22,13 @@ namespace trainyard::readers {
 struct CommandOptions {
     std::map<std::string, std::string> arguments;
     int unknown = 0; // values that a script does not tell
-    int trainings = 0; // of the arguments, those that isOfTraining()
+    /// of these options: what would tell them, "$TP"
+    std::map<std::string, std::string> untold;
+    /// words among a program's options that a script does not tell, "$EXTRA_ARGS": any options may stand there
+    std::vector<std::string> lists;
+    /// "pretrain_gpt.py" of the command
+    std::string program;
+    int trainings = 0; // of the arguments and of what is untold, those that isOfTraining()
 
     /// The first of a name stays; secrets are left out.
     void add(std::string name, std::string value);

@@ -35,7 +35,13 @@ std::string_view unquotedPattern(std::string_view pattern)
 /// Whether the first word of a command is one that the shell itself takes.
 bool ShellScript::takeKeyword(const std::string &word)
 {
-    static constexpr std::array<std::string_view, 7> kPassed { "do", "done", "{", "}", "while", "until", "time" };
+    static constexpr std::array<std::string_view, 5> kPassed { "{", "}", "while", "until", "time" };
+    if (word == "for" && takeLoop())
+        return true;
+    if (!m_isCondition && (word == "do" || word == "done")) {
+        word == "do" ? beginLoop() : endLoop();
+        return true;
+    }
     if (word == "if" && m_branches.size() < kMostBranchings) {
         m_branches.push_back({ m_isLive && m_runs });
     } else if (word == "case" && m_branches.size() < kMostBranchings) {
@@ -170,6 +176,12 @@ ShellScript::Outcome ShellScript::outcomeOf(const Words &words, Outcome ofOthers
     if (!own.empty() && (own.back() == "]" || own.back() == "]]")) {
         own.pop_back();
         isTest = true;
+    }
+    if (own.size() == 2 && own[0] == "((") {
+        const Outcome outcome = isUnknown(own[1]) ? Outcome::Unknown : own[1] == "0" ? Outcome::No : Outcome::Yes;
+        return outcome == Outcome::Unknown || !isNegated ? outcome
+            : outcome == Outcome::Yes                    ? Outcome::No
+                                                         : Outcome::Yes;
     }
     if (!isTest && own.size() == 1 && (own[0] == "true" || own[0] == ":" || own[0] == "false"))
         return (own[0] == "false") != isNegated ? Outcome::No : Outcome::Yes;

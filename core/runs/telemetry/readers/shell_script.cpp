@@ -10,7 +10,8 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::size_t kMostCommands = 100'000, kMostWords = 20'000, kMostDirectives = 1000, kLongestVariable = 1 << 18;
+constexpr std::size_t kMostCommands = 100'000, kMostWords = 20'000, kMostDirectives = 1000, kMostDocuments = 20,
+                      kLongestVariable = 1 << 18;
 
 bool isOneOf(std::string_view text, std::initializer_list<std::string_view> names)
 {
@@ -40,6 +41,8 @@ void ShellScript::run(std::string_view text, int depth)
             if (!m_isJoined)
                 join(';');
             skipHereDocuments();
+        } else if (c == '(' && peek(1) == '(' && m_words.empty() && takeArithmetic()) {
+            continue;
         } else if (c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
             const bool isDouble = peek(1) == c;
             endCommand();
@@ -59,7 +62,7 @@ void ShellScript::run(std::string_view text, int depth)
         } else if (!takeAssignment()) {
             const std::size_t before = m_at;
             take(word(";&|()<>"));
-            m_at = std::max(m_at, before + (m_at == before ? 1 : 0));
+            m_at += m_at == before ? 1 : 0; // a loop's end goes back
         }
     }
     endCommand();
@@ -82,14 +85,20 @@ void ShellScript::comment()
 
 void ShellScript::skipHereDocuments()
 {
-    for (const std::string &mark : m_hereEnds)
+    for (const std::string &mark : m_hereEnds) {
+        const std::size_t begin = m_at;
         while (!isEnd()) {
             const std::size_t end = std::min(m_text.find('\n', m_at), m_text.size());
             const std::string_view line = trimmed(m_text.substr(m_at, end - m_at));
+            const std::size_t before = m_at;
             m_at = std::min(end + 1, m_text.size());
-            if (line == mark)
-                break;
+            if (line != mark)
+                continue;
+            if (m_isLive && m_documents.size() < kMostDocuments)
+                m_documents.emplace_back(m_text.substr(begin, std::min(before - begin, kLongestVariable)));
+            break;
         }
+    }
     m_hereEnds.clear();
 }
 
@@ -112,7 +121,10 @@ void ShellScript::endCommand()
         m_words.clear();
         return;
     }
-    m_readsOthers = m_readsOthers || m_words[0] == "source" || m_words[0] == ".";
+    if (m_words.size() > 1 && (m_words[0] == "source" || m_words[0] == ".") && m_others.size() < kMostDirectives)
+        m_others.push_back(m_words[1].substr(m_words[1].rfind('/') + 1));
+    takePrintf();
+    runInner();
     if (m_words.size() >= 4 && m_words[0] == "for" && m_words[2] == "in")
         assign(m_words[1], { m_words[3] }, false);
     m_commands.push_back(std::move(m_words));
@@ -151,7 +163,7 @@ bool ShellScript::takeAssignment()
     m_at = end + (isAppended ? 2 : 1);
     if (peek() == '(') {
         ++m_at;
-        assign(name, list(), isAppended);
+        assign(name, list(), isAppended, true);
         return true;
     }
     std::string value;
@@ -161,17 +173,20 @@ bool ShellScript::takeAssignment()
     return true;
 }
 
-void ShellScript::assign(const std::string &name, Words value, bool isAppended)
+void ShellScript::assign(const std::string &name, Words value, bool isAppended, bool isList)
 {
     m_isJoined = false;
     if (!m_isLive || !m_runs)
         return;
     const auto known = m_variables.find(name);
+    // Of a loop that is gone through once the rest of the list is not known.
+    if (isAppended && !m_loops.empty() && m_loops.back().body == std::string_view::npos)
+        value = { unknownPart(name) };
     if (isAppended && known != m_variables.end()) {
-        if (known->second.size() == 1 && value.size() == 1 && !known->second[0].starts_with("--")) {
+        if (!isList && known->second.size() == 1 && value.size() == 1 && !known->second[0].starts_with("--")) {
             known->second[0] += value[0];
             known->second[0].resize(std::min(known->second[0].size(), kLongestVariable));
-        } else if (known->second.size() == 1 && value.size() == 1) {
+        } else if (!isList && known->second.size() == 1 && value.size() == 1) {
             known->second[0] += (value[0].starts_with(' ') ? "" : " ") + value[0];
             known->second[0].resize(std::min(known->second[0].size(), kLongestVariable));
         } else {

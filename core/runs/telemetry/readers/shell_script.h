@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,12 +15,20 @@
 
 namespace trainyard::readers {
 
-/// Stands in a word where the script does not tell what would.
-inline constexpr char kUnknownPart = '\x01';
+/// Stands in a word where the script does not tell what would; behind it the variable that would, to kUnknownEnd.
+inline constexpr char kUnknownPart = '\x01', kUnknownEnd = '\x02';
 [[nodiscard]] inline bool isUnknown(std::string_view word)
 {
     return word.find(kUnknownPart) != word.npos;
 }
+
+/// What stands for the value of that variable; empty: of a command, or of what has no name.
+[[nodiscard]] std::string unknownPart(std::string_view variable = {});
+/// A word as people write it, "$DATA/gpt2-vocab.json"; "the output of a command" where it is nothing else.
+/// shell_loops.cpp
+[[nodiscard]] std::string unknownNamed(std::string_view word);
+/// Whether a word is an unknown part alone: of a list, any words may stand there.
+[[nodiscard]] bool isUnknownAlone(std::string_view word);
 
 /// A condition whose outcome the script does not tell.
 struct UnknownCondition {
@@ -54,7 +63,8 @@ public:
     [[nodiscard]] bool isCut() const { return m_isCut; } // it ends inside a quote or a list
     /// Variables that the script does not set, and whose own defaults it uses: "${NODES:-4}". Their text, by name.
     [[nodiscard]] const std::map<std::string, std::string> &defaults() const { return m_defaults; }
-    [[nodiscard]] bool readsOthers() const { return m_readsOthers; } // "source x.sh"
+    [[nodiscard]] const Words &documents() const { return m_documents; } // of "<<EOT", variables not put in
+    [[nodiscard]] const Words &others() const { return m_others; } // "x.sh" of "source lib/x.sh"
 
     /// A text in double quotes, with the variables put in.
     [[nodiscard]] std::string expanded(std::string_view text);
@@ -78,7 +88,25 @@ private:
         bool isTaken = false; // one of its branches is
         std::string subject = {}; // of a case
     };
+    struct Loop { // that is open
+        std::size_t body = std::string_view::npos; // npos: gone through once, whatever it says
+        std::string_view condition = {}, step = {};
+        std::size_t branches = 0; // open around it
+        bool isLiveAround = true;
+    };
     void run(std::string_view text, int depth);
+    // shell_loops.cpp
+    bool takeLoop();
+    void beginLoop();
+    void endLoop();
+    bool takeArithmetic();
+    void calculate(std::string_view statement);
+    [[nodiscard]] Outcome outcomeOfArithmetic(std::string_view text) const;
+    [[nodiscard]] std::optional<std::int64_t> wholeOf(std::string_view name) const;
+    [[nodiscard]] std::string unknownOf(std::string_view arithmetic) const;
+    [[nodiscard]] std::optional<std::string> printed(std::string_view command);
+    void takePrintf();
+    void runInner();
     // shell_conditions.cpp
     bool takeKeyword(const std::string &word);
     void takePattern();
@@ -92,7 +120,7 @@ private:
     void take(Word word);
     [[nodiscard]] bool isAssignmentPlace() const;
     bool takeAssignment();
-    void assign(const std::string &name, Words value, bool isAppended);
+    void assign(const std::string &name, Words value, bool isAppended, bool isList = false);
     Words list();
     Word word(std::string_view ends);
     void quoted(Word &word);
@@ -129,7 +157,12 @@ private:
     bool m_runs = true; // the command that is read does, as the ones joined to it say
     bool m_isJoined = false; // nothing of it is read yet, and && or || stands before it
     int m_depth = 0;
-    bool m_isCut = false, m_readsOthers = false;
+    std::vector<Loop> m_loops; // that are open
+    std::optional<Loop> m_nextLoop; // whose "do" is awaited
+    int m_rounds = 0; // of all loops
+    char m_listJoint = ' '; // IFS
+    Words m_others, m_documents;
+    bool m_isCut = false;
     std::size_t m_made = 0; // bytes put in so far
 };
 

@@ -14,6 +14,17 @@ constexpr std::size_t kMostDefaults = 100;
 constexpr std::size_t kMostMade = std::size_t(32) << 20, kMostFields = 20'000, kLongestWord = 1 << 18;
 constexpr int kMostExpansionDepth = 16;
 
+std::string joinedBy(char joint, const std::vector<std::string> &words)
+{
+    std::string all;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0)
+            all += joint;
+        all += words[i];
+    }
+    return all;
+}
+
 } // namespace
 
 void ShellScript::add(Word &word, std::string_view text)
@@ -142,11 +153,10 @@ void ShellScript::putIn(Word &word, const Words &value, bool isQuoted, bool isLi
 void ShellScript::expansion(Word &word, bool isQuoted)
 {
     word.isPlain = false;
-    const std::string_view unknown(&kUnknownPart, 1);
     if (peek() == '`') {
         const std::size_t end = m_text.find('`', m_at + 1);
         m_at = std::min(end, m_text.size() - 1) + 1;
-        return add(word, unknown);
+        return add(word, unknownPart());
     }
     ++m_at;
     if (peek() == '(' && peek(1) == '(') {
@@ -158,9 +168,10 @@ void ShellScript::expansion(Word &word, bool isQuoted)
         return add(word, arithmetic(inside));
     }
     if (peek() == '(') {
-        ++m_at;
+        const std::size_t begin = ++m_at;
         skipBracket('(', ')');
-        return add(word, unknown);
+        const auto text = printed(m_text.substr(begin, m_at - begin - (m_at > begin ? 1 : 0)));
+        return text ? putIn(word, { *text }, isQuoted, false) : add(word, unknownPart());
     }
     if (peek() == '{') {
         ++m_at;
@@ -172,25 +183,26 @@ void ShellScript::expansion(Word &word, bool isQuoted)
     if (end == m_at) {
         const bool isParameter = isDigit(peek()) || std::string_view("@*#?$!").find(peek()) != std::string_view::npos;
         m_at += isParameter && !isEnd() ? 1 : 0;
-        return add(word, isParameter ? unknown : std::string_view("$"));
+        return add(word, isParameter ? unknownPart() : std::string("$"));
     }
-    const auto known = m_variables.find(m_text.substr(m_at, end - m_at));
+    const std::string_view name = m_text.substr(m_at, end - m_at);
+    const auto known = m_variables.find(name);
     m_at = end;
     if (known == m_variables.end() || known->second.empty())
-        return add(word, known == m_variables.end() ? unknown : std::string_view());
+        return add(word, known == m_variables.end() ? unknownPart(name) : std::string());
     putIn(word, { known->second.front() }, isQuoted, false);
 }
 
 /// Behind "${".
 void ShellScript::braced(Word &word, bool isQuoted)
 {
-    const std::string_view unknown(&kUnknownPart, 1);
     std::size_t end = m_at;
     while (end < m_text.size() && isNameChar(m_text[end]))
         ++end;
     const std::string name(m_text.substr(m_at, end - m_at));
+    const std::string unknown = unknownPart(name);
     std::string_view rest = m_text.substr(end);
-    const bool isList = takeText(rest, "[@]") || takeText(rest, "[*]");
+    const bool isJoined = takeText(rest, "[*]"), isList = isJoined || takeText(rest, "[@]");
     m_at = m_text.size() - rest.size();
     const auto known = m_variables.find(name);
     const bool isKnown = known != m_variables.end();
@@ -198,6 +210,8 @@ void ShellScript::braced(Word &word, bool isQuoted)
         ++m_at;
         if (!isKnown)
             return add(word, unknown);
+        if (isJoined && isQuoted)
+            return add(word, joinedBy(m_listJoint, known->second));
         return isList ? putIn(word, known->second, isQuoted, true)
                       : putIn(word, { known->second.empty() ? std::string() : known->second.front() }, isQuoted, false);
     }
@@ -223,7 +237,7 @@ void ShellScript::braced(Word &word, bool isQuoted)
     m_at += isEnd() ? 0 : 1;
     const bool isSet = isKnown && !known->second.empty() && !(hasColon && known->second.front().empty());
     if (how == '+')
-        return isSet ? putIn(word, other.fields, isQuoted, false) : add(word, isKnown ? std::string_view() : unknown);
+        return isSet ? putIn(word, other.fields, isQuoted, false) : add(word, isKnown ? std::string() : unknown);
     if (!isSet && how == '?')
         return add(word, unknown);
     if (!isKnown && !other.fields.empty() && !other.fields.front().empty() && m_defaults.size() < kMostDefaults
@@ -253,15 +267,8 @@ std::string ShellScript::expanded(std::string_view text)
 
 std::string ShellScript::arithmetic(std::string_view text) const
 {
-    const auto value = integerExpression(text, [&](std::string_view name) -> std::optional<std::int64_t> {
-        const auto known = m_variables.find(name);
-        std::string_view own;
-        if (known != m_variables.end() && !known->second.empty())
-            own = known->second.front();
-        const auto number = takeWhole(own);
-        return own.empty() ? number : std::nullopt;
-    });
-    return value ? std::to_string(*value) : std::string(1, kUnknownPart);
+    const auto value = integerExpression(text, [&](std::string_view name) { return wholeOf(name); });
+    return value ? std::to_string(*value) : unknownOf(text);
 }
 
 } // namespace trainyard::readers

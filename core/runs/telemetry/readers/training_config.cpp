@@ -2,6 +2,7 @@
 // Configurations of trainers, YAML or JSON: each setting is an argument by its path, behind the trainer's prefix; what
 // they mean is said in runs/imports/dialects.h. Primus' are overrides of Megatron's or torchtitan's own arguments.
 #include "core/runs/telemetry/readers/command_options.h"
+#include "core/runs/telemetry/readers/script_facts.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/settings_tree.h"
 #include "core/runs/telemetry/readers/shell_script.h"
@@ -66,9 +67,10 @@ bool mayBeConfig(std::string_view head)
     // JSON with one of DeepSpeed's keys: a trace is not worth the reading. Comments may stand before it (GPT-NeoX).
     while ((head = trimmedStart(head)).starts_with('#'))
         head = head.substr(std::min(head.find('\n'), head.size()));
+    static constexpr std::array<std::string_view, 4> kKeys { "\"zero_optimization\"",
+        "\"train_micro_batch_size_per_gpu\"", "\"pipe_parallel_size\"", "\"pipe-parallel-size\"" };
     return head.starts_with('{')
-        && (head.find("\"zero_optimization\"") != head.npos
-            || head.find("\"train_micro_batch_size_per_gpu\"") != head.npos);
+        && std::ranges::any_of(kKeys, [&](std::string_view key) { return head.find(key) != head.npos; });
 }
 
 /// "${PRIMUS_SEQ:4096}" is 4096; of others what the script's rules make of it.
@@ -125,6 +127,7 @@ Expected<Recording> readTrainerConfig(const SourceText &source, const SourceOpti
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             std::string("It looks like a ") + nameOf(config->kind) + ", but sets nothing", "" });
     drop(made, "values of variables that another file sets", all.unknown);
+    tellUntold(all);
     if (prefix == "neox.")
         note(made, "It is a configuration of GPT-NeoX");
     made.taken = std::ssize(all.arguments);

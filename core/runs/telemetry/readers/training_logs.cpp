@@ -33,8 +33,10 @@ Guess guessOf(std::string_view head)
         return last;
     GrowingLog log({});
     TextLines lines(head);
+    const bool isScript = head.starts_with("#!"); // which may have lines of a log in its comments
     for (TextLine line; lines.next(line);)
-        log.take(line);
+        if (!isScript || !line.text.starts_with('#'))
+            log.take(line);
     lastHead = head;
     return last = { log.kind(), log.sureness() };
 }
@@ -55,6 +57,46 @@ int mayBeLog(std::string_view, std::string_view head)
     return !head.empty() && isText ? 1 : 0;
 }
 
+/// Trainers whose scripts and settings are not read, by what only theirs have.
+struct NamedTool {
+    std::string_view mark;
+    const char *name;
+};
+constexpr auto kToolsOfScripts = std::to_array<NamedTool>({ { "actor_rollout_ref.", "verl, which trains by samples" },
+    { "openrlhf.", "OpenRLHF, which trains by samples" }, { "tune run", "torchtune" }, { "swift sft", "ms-swift" },
+    { "swift pt", "ms-swift" }, { "megatron sft", "ms-swift" }, { "megatron pt", "ms-swift" },
+    { "lingua.stool", "Meta Lingua" }, { "llamafactory-cli", "LLaMA-Factory" }, { "composer train", "llm-foundry" },
+    { "composer scripts/train", "llm-foundry" }, { "training.trainer.", "NeMo 1's launcher" },
+    { "nemo_launcher", "NeMo 1's launcher" }, { "olmo_core", "OLMo-core" } });
+
+std::string toolOfScript(std::string_view start)
+{
+    const auto known = std::ranges::find_if(
+        kToolsOfScripts, [&](const NamedTool &tool) { return start.find(tool.mark) != start.npos; });
+    return known == kToolsOfScripts.end() ? std::string() : known->name;
+}
+
+std::string toolOfYaml(const SettingsNode &root, std::string_view start)
+{
+    const auto has = [&](const char *path) { return root.find(path) != nullptr; };
+    if (start.find("_component_: torchtune.") != start.npos)
+        return "torchtune";
+    if (has("actor_rollout_ref"))
+        return "verl, which trains by samples";
+    if (has("train_loader") && (has("model.d_model") || has("model.pretrained_model_name_or_path")))
+        return "llm-foundry";
+    if (has("model.d_model") && (has("model.mlp_ratio") || has("model.mlp_hidden_size")) && has("model.weight_tying"))
+        return "OLMo";
+    if (has("distributed.fsdp_type") && has("model.dim"))
+        return "Meta Lingua";
+    if (has("exp_manager") && has("trainer") && has("model"))
+        return "NeMo";
+    return {};
+}
+
+constexpr const char *kInstead = ", which is not read: the model's config.json, a log of the run, or a plan with its "
+                                 "values can be given";
+
 /// Of programs and settings that no reader knows, what they are; empty: of nothing that is known.
 std::string sourceNamed(std::string_view file, std::string_view start)
 {
@@ -62,7 +104,9 @@ std::string sourceNamed(std::string_view file, std::string_view start)
     const auto isNamed = [&](std::string_view end) { return file.ends_with(end); };
     if (isNamed(".sh") || isNamed(".bash") || isNamed(".slurm") || isNamed(".sbatch")
         || (line.starts_with("#!") && line.find("sh") != line.npos))
-        return "It is a shell script, but no command of it gives options of a trainer that is known here";
+        return toolOfScript(start).empty()
+            ? "It is a shell script, but no command of it gives options of a trainer that is known here"
+            : "It is a script of " + toolOfScript(start) + kInstead;
     if (isNamed(".py") || (line.starts_with("#!") && line.find("python") != line.npos))
         return "It is a Python program, which is not run: what it prints as its configuration, or the command that "
                "starts it, can be read";
@@ -71,6 +115,8 @@ std::string sourceNamed(std::string_view file, std::string_view start)
     const auto tree = yamlSettings(start.substr(0, start.rfind('\n')));
     if (!tree || !tree->root.isMap())
         return {};
+    if (const std::string tool = toolOfYaml(tree->root, start); !tool.empty())
+        return "It is a configuration of " + tool + kInstead;
     std::string keys;
     int count = 0;
     for (const SettingsNode &node : tree->root.below)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/runs/telemetry/readers/training_script.h"
 
+#include "core/runs/telemetry/argument_names.h"
 #include "core/runs/telemetry/readers/command_options.h"
 #include "core/runs/telemetry/readers/job_yaml.h"
 #include "core/runs/telemetry/readers/mlperf_settings.h"
 #include "core/runs/telemetry/readers/reading_bounds_internal.h"
+#include "core/runs/telemetry/readers/script_facts.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/shell_script.h"
 #include "core/runs/telemetry/readers/text_lines.h"
@@ -32,12 +34,21 @@ bool isScript(std::string_view fileName, std::string_view head)
         || std::ranges::any_of(kEnds, [&](std::string_view end) { return fileName.ends_with(end); });
 }
 
+/// "echo $CMD" starts nothing.
+bool isPrinted(const ShellScript::Words &words)
+{
+    static constexpr std::array<std::string_view, 5> kPrinters { "echo", "printf", "print", "cat", "logger" };
+    return std::ranges::find(kPrinters, words[0]) != kPrinters.end();
+}
+
 /// Options of the commands that start trainings; where there is no such command, of the lists that one is given.
-CommandOptions trainingOptions(const ShellScript &script, RecordedSource &made)
+CommandOptions trainingOptions(const ShellScript &script, RecordedSource &made, int &commands)
 {
     CommandOptions all;
-    int commands = 0;
+    commands = 0;
     for (const ShellScript::Words &words : script.commands()) {
+        if (isPrinted(words))
+            continue;
         CommandOptions one = optionsOf(words);
         // srun and its #SBATCH tell how much is started, whatever they start
         const bool isTraining = one.trainings > 0;
@@ -51,23 +62,50 @@ CommandOptions trainingOptions(const ShellScript &script, RecordedSource &made)
     if (commands == 0)
         for (const auto &[name, words] : script.variables()) {
             CommandOptions one = optionsOf(words);
-            if (one.trainings == 0 && one.arguments.empty())
+            if (one.trainings == 0 && one.arguments.empty() && one.untold.empty())
                 continue;
             all.unknown += one.unknown;
             for (auto &[key, value] : one.arguments)
                 all.add(key, std::move(value));
+            for (auto &[key, by] : one.untold)
+                if (!all.arguments.contains(key) && all.untold.emplace(key, by).second)
+                    all.trainings += isOfTraining(key) ? 1 : 0;
         }
     return all;
 }
 
+/// Whether torchrun starts the training with all of its own options told, and nothing starts torchrun elsewhere.
+bool startsOneNode(const ShellScript &script)
+{
+    bool isTorchrun = false;
+    for (const ShellScript::Words &words : script.commands()) {
+        if (isPrinted(words))
+            continue;
+        const auto program = std::ranges::find_if(words, [](const std::string &word) { return word.ends_with(".py"); });
+        const bool isOpen =
+            std::any_of(words.begin(), program, [](const std::string &word) { return isUnknown(word); });
+        const auto run = std::ranges::find_if(words, [](const std::string &word) {
+            return word == "torchrun" || word.ends_with("/torchrun") || word.starts_with("torch.distributed.");
+        });
+        if (run >= program)
+            continue;
+        if (isOpen || run - words.begin() > 3 || optionsOf(words).trainings == 0)
+            return false;
+        isTorchrun = true;
+    }
+    return isTorchrun;
+}
+
 /// How many nodes and processes the launchers around it start: "srun -N 4", "#SBATCH --nodes=4".
-void addLaunch(const ShellScript &script, CommandOptions &all)
+void addLaunch(const ShellScript &script, CommandOptions &all, RecordedSource &made)
 {
     const auto take = [&](const ShellScript::Words &words) {
         const CommandOptions one = optionsOf(words);
         for (const char *name : { "nnodes", "nproc_per_node", "tasks_per_node", "tasks", "gpu", "constraint" })
             if (const auto told = one.arguments.find(name); told != one.arguments.end())
                 all.add(name, told->second);
+            else if (const auto open = one.untold.find(name); open != one.untold.end() && !all.arguments.contains(name))
+                all.untold.emplace(name, open->second);
         // "--gpus=a100:16" of the whole job: which, and how many the nodes and tasks tell
         if (const auto told = one.arguments.find("gpus"); told != one.arguments.end() && isLetter(told->second[0]))
             all.add("gpu", told->second.substr(0, told->second.find(':')));
@@ -78,16 +116,21 @@ void addLaunch(const ShellScript &script, CommandOptions &all)
             && (words[0].ends_with("srun") || words[0].ends_with("torchrun") || words[0].ends_with("deepspeed")
                 || words[0].ends_with("mpirun")))
             take(words);
+    const bool isCounted = all.arguments.contains("nnodes") || all.untold.contains("nnodes");
+    if (!isCounted && script.directives().empty() && startsOneNode(script)) {
+        all.add("nnodes", "1");
+        note(made, "torchrun starts processes on one node where --nnodes is not given");
+    }
 }
 
 constexpr std::size_t kMostConditionsTried = 24, kMostConditionBytes = std::size_t(8) << 20;
 
-CommandOptions startedBy(const ShellScript &script, RecordedSource &made)
+CommandOptions startedBy(const ShellScript &script, RecordedSource &made, int &commands)
 {
-    CommandOptions all = trainingOptions(script, made);
+    CommandOptions all = trainingOptions(script, made, commands);
     if (addMlperfSettings(script, all))
         note(made, "It sets the variables of an MLPerf submission: MINIBS counts the sequences of one replica");
-    addLaunch(script, all);
+    addLaunch(script, all, made);
     return all;
 }
 
@@ -105,7 +148,8 @@ void addConditions(const SourceText &source, const ShellScript &script, CommandO
         return at != options.arguments.end() ? at->second : std::string("not given");
     };
     for (const UnknownCondition &condition : std::span(script.conditions()).first(most)) {
-        CommandOptions other = startedBy(ShellScript(source.text, { condition.at }), made);
+        int commands = 0;
+        CommandOptions other = startedBy(ShellScript(source.text, { condition.at }), made, commands);
         if (all.trainings == 0)
             std::swap(all, other);
         if (other.trainings == 0)
@@ -140,6 +184,23 @@ std::string defaultsUsed(const ShellScript &script, const CommandOptions &all)
     return count > 8 ? text + " and " + std::to_string(count - 8) + " more" : text;
 }
 
+/// "options whose values the script does not tell: --save $OUT, …", those of no training at the end.
+std::string optionsUntold(const CommandOptions &all)
+{
+    constexpr std::size_t kMostNamed = 12;
+    std::string text;
+    std::size_t count = 0;
+    for (const bool isTraining : { true, false })
+        for (const auto &[name, by] : all.untold)
+            if (isOfTraining(name) == isTraining && ++count <= kMostNamed) {
+                std::string option = "--" + name;
+                std::ranges::replace(option, '_', '-');
+                text += (text.empty() ? "" : ", ") + option.substr(0, 60) + " (" + by.substr(0, 100) + ")";
+            }
+    return "options whose values the script does not tell: " + text
+        + (count > kMostNamed ? " and " + std::to_string(count - kMostNamed) + " more" : "");
+}
+
 /// Of a script that is built on transformers' Trainer, all that is its or Accelerate's behind a prefix.
 bool isOfTrainer(CommandOptions &all)
 {
@@ -150,6 +211,7 @@ bool isOfTrainer(CommandOptions &all)
     std::map<std::string, std::string> named;
     for (auto &[name, value] : all.arguments)
         named.emplace(std::ranges::find(kLaunchers, name) != kLaunchers.end() || name.starts_with(kInDoubt)
+                    || name.starts_with(kUntold) || name.starts_with(kOfScript) || name.starts_with("ds_config.")
                 ? name
                 : "hf_trainer." + name,
             std::move(value));
@@ -189,18 +251,23 @@ Expected<Recording> readTrainingScript(const SourceText &source, const SourceOpt
     RecordedSource &made = recording.sources.front();
     const std::optional<std::string> ofJob = scriptOfJob(source.text);
     const SourceText own { source.file, ofJob ? std::string_view(*ofJob) : std::string_view(source.text) };
-    const ShellScript script(own.text);
-    CommandOptions all = startedBy(script, made);
+    ShellScript script(own.text);
+    int commands = 0;
+    CommandOptions all = startedBy(script, made, commands);
     addConditions(own, script, all, made);
     if (all.trainings == 0)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
             "It is a script that names options of a training, but no command of it can be understood", "" });
-    drop(made, "options whose values the script does not tell: they come from its environment or from commands",
-        all.unknown);
+    drop(made, optionsUntold(all), std::ssize(all.untold));
     if (const std::string defaults = defaultsUsed(script, all); !defaults.empty())
         note(made, "Variables of its environment are taken to have the script's own defaults: " + defaults);
-    if (script.readsOthers())
+    if (!script.others().empty())
         note(made, "It reads another script, whose variables are unknown here");
+    const bool isTrainer = all.arguments.contains("per_device_train_batch_size");
+    addWrittenConfig(script, all, isTrainer);
+    addOverriddenModel(all, recording);
+    addFirstMegatrons(all);
+    tellFacts(script, all, commands == 0);
     if (isOfTrainer(all)) {
         made.kind = SourceKind::AccelerateConfig;
         note(made, "It starts a training of Hugging Face's Trainer");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // YAML of Megatron's arguments: of Megatron-MoE-ModelZoo, --yaml-cfg and NeMo.
 #include "core/runs/telemetry/readers/command_options.h"
+#include "core/runs/telemetry/readers/script_facts.h"
 #include "core/runs/telemetry/readers/series_book.h"
 #include "core/runs/telemetry/readers/settings_tree.h"
 #include "core/runs/telemetry/readers/shell_script.h"
@@ -84,6 +85,7 @@ Expected<Recording> readTrainingYaml(const SourceText &source, const SourceOptio
         return std::unexpected(Error {
             ErrorCode::BadSyntax, source.file, "It looks like YAML of a training's arguments, but tells none", "" });
     drop(made, "values of variables that another file sets", all.unknown);
+    tellUntold(all);
     made.taken = std::ssize(all.arguments);
     recording.arguments = std::move(all.arguments);
     return recording;

@@ -123,10 +123,9 @@ private slots:
         QCOMPARE(
             argument(r, "in_doubt.pipeline_model_parallel_size"), std::string("(not told)")); // OPTIONS is made before
         QCOMPARE(argument(r, "data_path"), std::string("(not told)"));
-        QCOMPARE(droppedOf(r,
-                     "options whose values the script does not tell: they come from its environment or from "
-                     "commands"),
-            1);
+        QCOMPARE(argument(r, "untold.data_path"), std::string("the output of a command"));
+        QCOMPARE(
+            droppedOf(r, "options whose values the script does not tell: --data-path (the output of a command)"), 1);
         QCOMPARE(argument(r, "wandb_api_key"), std::string("(not told)"));
     }
 
