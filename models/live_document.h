@@ -86,6 +86,9 @@ public:
 
     /// Milliseconds from one state that is shown to the next, at least.
     void setPace(int milliseconds);
+    /// Alarms and what-ifs are of this plan, whatever is tried or hovered meanwhile; null: of whatever the run lies
+    /// under. Another one judges them again once it is evaluated.
+    void setPlan(const PlanPtr &plan);
 
     /// Makes the questions of now and evaluates them, the likeliest first.
     void askWhatIf();
@@ -116,6 +119,8 @@ private:
     void takeSnapshot();
     void showRun(const RunPtr &run);
     void watchShown();
+    const EvaluationPtr &judge();
+    void lookAt(const RunPtr &run, const RunOverlayPtr &made);
     void lookAgain();
     void noteChoice();
     void endWhereDone();

@@ -49,6 +49,10 @@ struct LiveDocument::Private {
     bool isShowing = false;
     QElapsedTimer sinceTaken, sinceLooked;
     QTimer ticks;
+    /// that alarms are judged by; null: whatever is shown
+    PlanPtr plan;
+    /// of it, or of the one before until it is evaluated
+    EvaluationPtr judge;
     LiveWatch watch;
     LiveWhatIfs questions;
     /// last: their work uses what is above

@@ -42,7 +42,7 @@ void LiveDocument::lookAgain()
         || (d->sinceLooked.isValid() && d->sinceLooked.elapsed() < kSilenceMs))
         return;
     d->sinceLooked.start();
-    d->watch.look({ overlay->evaluation, overlay->run, overlay, d->heard });
+    lookAt(overlay->run, overlay);
 }
 
 /// Where all sources were removed, what they told last is still shown; then it goes on no more.
@@ -97,7 +97,7 @@ void LiveDocument::takeSnapshot()
                 showRun(state.run);
             const RunPtr &seen = state.newest ? state.newest : isShownAlone ? nullptr : state.run;
             if (seen && (!d->isShown || isShownAlone))
-                d->watch.look({ d->runs.evaluation(), seen, nullptr, d->heard });
+                lookAt(seen, nullptr);
             if (isNewer)
                 emit stepsChanged();
         });
@@ -109,13 +109,42 @@ void LiveDocument::showRun(const RunPtr &run)
     d->runs.showLive(run, d->isFollowing ? newestWholeStep(*run) : std::nullopt);
 }
 
-/// The watchman sees what is shown, unless that is of an older step.
+/// The watchman sees what is shown, unless that is of an older step: then another plan judges what he saw last.
 void LiveDocument::watchShown()
 {
     const RunOverlayPtr &overlay = d->runs.overlay();
-    if (!overlay || !isShown() || !d->runs.isLive() || !d->isFollowing)
+    if (!overlay || !isShown())
         return;
-    d->watch.look({ overlay->evaluation, overlay->run, overlay, d->heard });
+    const RunOverlayPtr &last = d->watch.overlay();
+    if (d->runs.isLive() && d->isFollowing)
+        lookAt(overlay->run, overlay);
+    else if (last && last->evaluation != judge())
+        lookAt(last->run, nullptr);
+}
+
+void LiveDocument::setPlan(const PlanPtr &plan)
+{
+    d->plan = plan;
+    watchShown();
+}
+
+/// What is shown may be a plan that is only tried.
+const EvaluationPtr &LiveDocument::judge()
+{
+    const EvaluationPtr &shown = d->runs.evaluation();
+    const auto isOfPlan = [&](const EvaluationPtr &one) {
+        return !d->plan || (one && (one->plan == d->plan || *one->plan == *d->plan));
+    };
+    if (isOfPlan(shown) || !(shown || isOfPlan(d->judge)))
+        d->judge = shown;
+    return d->judge;
+}
+
+/// `made`: of the run, where it may be of the plan; null: it is to be made.
+void LiveDocument::lookAt(const RunPtr &run, const RunOverlayPtr &made)
+{
+    const EvaluationPtr &by = judge();
+    d->watch.look({ by, run, made && made->evaluation == by ? made : nullptr, d->heard });
 }
 
 } // namespace trainyard

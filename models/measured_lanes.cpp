@@ -73,6 +73,12 @@ Nanoseconds endOf(const RunOverlay &overlay)
     return seconds > 0 && seconds < 9e9 ? Nanoseconds(std::llround(seconds * 1e9)) : 0;
 }
 
+Nanoseconds stepOf(const RunOverlay &overlay)
+{
+    const double seconds = overlay.differences.measuredSeconds;
+    return seconds > 0 && seconds < 9e9 ? Nanoseconds(std::llround(seconds * 1e9)) : endOf(overlay);
+}
+
 MeasuredLanesPtr MeasuredLanes::of(const RunOverlayPtr &overlay)
 {
     auto lanes = std::make_shared<MeasuredLanes>();

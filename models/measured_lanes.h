@@ -61,5 +61,8 @@ using MeasuredLanesPtr = std::shared_ptr<const MeasuredLanes>;
 
 /// End of the run's step, nanoseconds since its start; 0: the run does not say.
 [[nodiscard]] Nanoseconds endOf(const RunOverlay &overlay);
+/// How long the step that is shown takes, as all that compares it with the plan has it: of ranks whose steps lie over
+/// each other its period, which is shorter than from its first span to its last.
+[[nodiscard]] Nanoseconds stepOf(const RunOverlay &overlay);
 
 } // namespace trainyard

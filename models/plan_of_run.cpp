@@ -2,11 +2,14 @@
 #include "models/plan_of_run.h"
 
 #include "core/facts/catalogue/catalogue.h"
+#include "core/facts/plan/plan_diff.h"
 #include "core/facts/workload/model_spec.h"
 #include "core/runs/imports/plan_from_recording.h"
 #include "models/text/format.h"
 
 #include <QCoreApplication>
+
+#include <tuple>
 
 namespace trainyard {
 
@@ -58,6 +61,47 @@ Plan baseOf(const Plan &shown)
     return base;
 }
 
+std::optional<ModelSpec> modelOf(const WorkloadSpec &work, const Catalogue &catalogue)
+{
+    if (work.inlineModel)
+        return work.inlineModel;
+    const ModelSpec *known = catalogue.model(work.model);
+    return known ? std::optional(*known) : std::nullopt;
+}
+
+/// Of one size: what a file leaves out of a model (biases, dropout, its name) makes no other one.
+bool areAlike(const WorkloadSpec &a, const WorkloadSpec &b, const Catalogue &catalogue)
+{
+    const auto one = modelOf(a, catalogue), other = modelOf(b, catalogue);
+    const auto sizeOf = [](const ModelSpec &model) {
+        return std::tuple(model.layers, model.hidden, model.heads, model.ffn, model.experts, model.expertsPerToken);
+    };
+    return one && other ? sizeOf(*one) == sizeOf(*other) : a.model == b.model && !one && !other;
+}
+
+/// `shown` with the job of `run`: degrees, batches, sequence, precision, model. Not with what a run tells otherwise
+/// than the plan has it without being another job: on which machines it found itself, how long it is to go on.
+Plan sameButForJob(const Plan &run, const Plan &shown, const Catalogue &catalogue)
+{
+    Plan same = shown;
+    same.parallelism = run.parallelism;
+    const Parallelism &degrees = run.parallelism;
+    const int ranks = degrees.tensor * degrees.pipeline * degrees.context;
+    const int replicas = shown.parallelism.data.value_or(ranks > 0 ? shown.cluster.gpus() / ranks : 0);
+    if (!degrees.data || *degrees.data == replicas)
+        same.parallelism.data = shown.parallelism.data;
+    if (degrees.usesSequenceParallel() == shown.parallelism.usesSequenceParallel())
+        same.parallelism.sequenceParallel = shown.parallelism.sequenceParallel;
+    same.schedule = run.schedule;
+    same.workload = run.workload;
+    same.workload.trainingTokens = shown.workload.trainingTokens;
+    if (areAlike(run.workload, shown.workload, catalogue)) {
+        same.workload.model = shown.workload.model;
+        same.workload.inlineModel = shown.workload.inlineModel;
+    }
+    return same;
+}
+
 } // namespace
 
 bool tellsPlanAlone(const Run &run)
@@ -83,10 +127,12 @@ PlanOfRunFound planOfRun(const Run &run, const Plan &shown, const Catalogue &cat
     found.ignored = toStringList(imported->ignored);
     found.summary = summaryOf(*imported, catalogue);
     found.isModelAssumed = imported->isModelAssumed;
-    // Laid over all of the plan in the window, the files change nothing of a plan that they describe.
+    // Laid over all of the plan in the window, the files change nothing of a plan that they describe. A model that no
+    // file tells is none that differs.
     const auto laid = planFrom(*run.recording, catalogue, shown);
-    // Ranks and machines alone are no reason to offer another: a run of this very plan shows them too.
-    found.isOther = !imported->isModelAssumed && (!laid || !(laid->plan == shown));
+    if (laid && !imported->isModelAssumed)
+        found.differences = toStringList(describeDifferences(shown, sameButForJob(laid->plan, shown, catalogue)));
+    found.isOther = !imported->isModelAssumed && (!laid || !found.differences.isEmpty());
     found.plan = std::make_shared<const Plan>(std::move(imported->plan));
     if (*found.plan == shown)
         found.isOther = false;

@@ -23,8 +23,10 @@ struct PlanOfRunFound {
     QStringList taken, assumed, notUnderstood, ignored;
     /// why there is none; empty where no file tells of a plan
     QStringList errors;
-    /// than the plan in the window, in what the files tell
+    /// than the plan in the window, in what a run can tell of a job: differences
     bool isOther = false;
+    /// "Tensor parallelism 4 → 2", a sentence each: the plan's, the run's
+    QStringList differences;
     /// no file tells the model: the plan has one that is taken in its place
     bool isModelAssumed = false;
     /// "Llama 3 8B on 64 GPUs, TP 2, PP 4"

@@ -105,7 +105,7 @@ LiveStrip::LiveStrip(LiveDocument &live, RunDocument *runs, QWidget *parent)
     connect(&live, &LiveDocument::stepsChanged, this, &LiveStrip::showFigures);
     connect(&live, &LiveDocument::alarmsChanged, this, &LiveStrip::showFigures);
     connect(&live, &LiveDocument::followingChanged, this, &LiveStrip::showFollowing);
-    connect(&live, &LiveDocument::heldChanged, this, &LiveStrip::showHeld);
+    connect(&live, &LiveDocument::heldChanged, this, &LiveStrip::showSources);
     connect(&live, &LiveDocument::followingChanged, this, &LiveStrip::showPlace);
     if (runs)
         for (const auto signal : { &RunDocument::runChanged, &RunDocument::runUpdated })
@@ -184,7 +184,7 @@ void LiveStrip::showSources()
     for (std::size_t i = 0; i < m_chips.size(); ++i) {
         m_chips[i]->setVisible(i < inSight);
         if (i < inSight)
-            m_chips[i]->setRow(*first[i]);
+            m_chips[i]->setRow(*first[i], m_live.isHeld());
     }
     m_more->setVisible(inSight < first.size());
     m_more->setText(tr("and %L1 more").arg(qulonglong(first.size() - inSight)));

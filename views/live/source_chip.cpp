@@ -43,10 +43,12 @@ SourceChip::SourceChip(QWidget *parent)
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
 
-void SourceChip::setRow(const LiveSourceRow &row)
+void SourceChip::setRow(const LiveSourceRow &row, bool isHeld)
 {
     m_row = row;
-    m_mark->setState(row.status.state);
+    const live::SourceState state = row.status.state;
+    m_isHeld = isHeld && (state == live::SourceState::Live || state == live::SourceState::Stale);
+    m_mark->setState(m_isHeld ? live::SourceState::Paused : state);
     m_name->setText(shortName(row.status.address));
     showTime();
 }
@@ -54,8 +56,8 @@ void SourceChip::setRow(const LiveSourceRow &row)
 void SourceChip::showTime()
 {
     const Moment now = unixNow();
-    m_state->setText(stateText(m_row.status, now));
-    m_state->setShortText(stateName(m_row.status, now));
+    m_state->setText(m_isHeld ? tr("Paused: what comes is recorded, not shown") : stateText(m_row.status, now));
+    m_state->setShortText(m_isHeld ? tr("Paused") : stateName(m_row.status, now));
     setToolTip(text());
     setAccessibleName(text());
 }

@@ -15,7 +15,8 @@ class SourceChip : public QWidget {
     Q_OBJECT
 public:
     explicit SourceChip(QWidget *parent = nullptr);
-    void setRow(const LiveSourceRow &row);
+    /// `isHeld`: the picture stays as it is, whatever the source tells.
+    void setRow(const LiveSourceRow &row, bool isHeld = false);
     /// seconds until it tries again, or since it fell silent
     void showTime();
     /// "prometheus:9090: Trying again in 4 s: connection refused"
@@ -23,6 +24,7 @@ public:
 
 private:
     LiveSourceRow m_row;
+    bool m_isHeld = false;
     StateMark *m_mark;
     TextLine *m_name, *m_state;
 };

@@ -15,8 +15,8 @@ namespace trainyard {
 
 namespace {
 
-/// What undo calls it.
-QString editText(const watch::WhatIf &asked)
+/// What undo calls it once it is adopted.
+QString trialText(const watch::WhatIf &asked)
 {
     return QString::fromStdString(asked.change.empty() ? asked.question : asked.change);
 }
@@ -78,14 +78,14 @@ void WhatIfList::refresh()
         const std::size_t at = m_rows.size();
         auto *row = new LiveRow(this);
         const Row made { row, row->addButton(tr("Try this plan")), row->addButton(tr("Open as new plan")) };
-        made.tryIt->setToolTip(tr("Takes it into the plan of the window. Undo takes it out."));
+        made.tryIt->setToolTip(tr("Shows it in the window. The plan stays as it is until it is adopted."));
         made.openIt->setToolTip(tr("Opens it as an untitled plan, with the run under it."));
         m_rows.push_back(made);
         m_place->addWidget(row);
         connect(made.tryIt, &QPushButton::clicked, this, [this, at] {
             const std::vector<LiveWhatIf> &now = m_live.whatIfs();
             if (at < now.size() && now[at].asked.plan)
-                emit editCommitted(now[at].asked.plan, editText(now[at].asked));
+                emit tried(now[at].asked.plan, trialText(now[at].asked));
         });
         connect(made.openIt, &QPushButton::clicked, this, [this, at] {
             const std::vector<LiveWhatIf> &now = m_live.whatIfs();

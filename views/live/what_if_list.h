@@ -31,7 +31,7 @@ public:
     [[nodiscard]] QString toTsv() const;
 
 signals:
-    void editCommitted(const trainyard::PlanPtr &next, const QString &text);
+    void tried(const trainyard::PlanPtr &plan, const QString &text);
     void planRequested(const trainyard::PlanPtr &plan);
 
 private:

@@ -70,7 +70,10 @@ void PlanOfRunCard::refresh()
         m_summary->setText(
             tr("The run trained %1: there is no telling whether it is of the plan in the window.").arg(found.summary));
     else if (found.isOther)
-        m_summary->setText(tr("The run trained %1. The plan in the window is another one.").arg(found.summary));
+        m_summary->setText(found.differences.isEmpty()
+                ? tr("The run trained %1. The plan in the window is another one.").arg(found.summary)
+                : tr("The run trained %1. The plan in the window is another one (plan → run): %2.")
+                      .arg(found.summary, found.differences.join(QStringLiteral("; "))));
     else
         m_summary->setText(tr("The run trained %1, as the plan in the window has it.").arg(found.summary));
     make->setVisible(m_plan.isOffered());

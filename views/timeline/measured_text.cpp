@@ -215,8 +215,10 @@ QString missingText(const MeasuredLanes &measured, const TrackRow &row)
 
 QString runDifference(const TimelineState &state)
 {
-    const Nanoseconds run = state.overlay ? endOf(*state.overlay) : 0,
+    const Nanoseconds run = state.overlay ? stepOf(*state.overlay) : 0,
                       plan = state.isEmpty() ? 0 : state.timeline()->duration;
+    if (state.overlay && !state.overlay->differences.otherJob.empty())
+        return measuredText("of another job");
     return run > 0 && plan > 0 ? percent(double(run - plan) / double(plan)) : QString();
 }
 
@@ -224,7 +226,7 @@ QString runSummary(const TimelineState &state)
 {
     if (!state.overlay || endOf(*state.overlay) <= 0)
         return {};
-    QString text = measuredText("a run lies under the plan: %1").arg(lengthText(endOf(*state.overlay)));
+    QString text = measuredText("a run lies under the plan: %1").arg(lengthText(stepOf(*state.overlay)));
     if (const QString difference = runDifference(state); !difference.isEmpty())
         text += QStringLiteral(", ") + difference;
     return text;

@@ -16,13 +16,22 @@
 
 namespace trainyard {
 
+namespace {
+
+constexpr double kApart = 0.01; // of the step
+
+} // namespace
+
 std::vector<TimeEnd> timeEnds(const TimelineState &state)
 {
     const auto tr = [](const char *text) { return QCoreApplication::translate("trainyard::TimeEnds", text); };
     if (state.isEmpty() || !state.overlay || !state.showsMeasured || endOf(*state.overlay) <= 0)
         return {};
+    const Nanoseconds last = endOf(*state.overlay), step = stepOf(*state.overlay);
     std::vector<TimeEnd> ends { { state.timeline()->duration, tr("plan"), false },
-        { endOf(*state.overlay), tr("run %1").arg(runDifference(state)), true } };
+        { step, tr("run %1").arg(runDifference(state)), true } };
+    if (std::abs(double(last - step)) > kApart * double(step)) // ranks that do not wait for each other overlap
+        ends.push_back({ last, tr("last span"), true });
     std::ranges::stable_sort(ends, {}, &TimeEnd::at);
     return ends;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the plan's iteration and the run's step end, as light lines over the chart, labelled with their difference.
+// How long the plan's iteration and the run's step take, as light lines over the chart, labelled with their difference.
 
 #include "views/timeline/timeline_state.h"
 
@@ -19,7 +19,7 @@ struct TimeEnd {
     bool isRun = false;
 };
 
-/// Plan and run by time; none without a run.
+/// Plan and run by time, and where the run's last span ends where that is elsewhere; none without a run.
 [[nodiscard]] std::vector<TimeEnd> timeEnds(const TimelineState &state);
 void paintEnds(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry);
 

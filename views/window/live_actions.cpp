@@ -44,6 +44,8 @@ LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocu
     , m_strip(new LiveStrip(live, &runs))
 {
     connect(m_strip, &LiveStrip::pageRequested, this, &LiveActions::pageRequested);
+    connect(&m_document, &PlanDocument::planChanged, &live, &LiveDocument::setPlan);
+    live.setPlan(m_document.plan());
     connect(&live, &LiveDocument::alarmFault, this, [this](const QString &text) {
         m_messages.show({ QStringLiteral("live"), Message::Tone::Error, tr("Alarms: %1").arg(text), {}, {} });
     });
@@ -67,8 +69,8 @@ LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocu
     connect(&runs, &RunDocument::runChanged, this, &LiveActions::changed);
     connect(&runs, &RunDocument::overlayChanged, this, [this](const RunOverlayPtr &overlay) {
         if (m_awaited && overlay && overlay->step >= 0
-            && overlay->run->steps[std::size_t(overlay->step)].number == m_awaited->lastStep)
-            showPlace(*std::exchange(m_awaited, std::nullopt));
+            && overlay->run->steps[std::size_t(overlay->step)].number == m_awaited->step)
+            showPlace(std::exchange(m_awaited, std::nullopt)->alarm);
     });
 }
 
@@ -126,8 +128,10 @@ LivePage *LiveActions::makePage()
     connect(page, &LivePage::rulesRequested, this, &LiveActions::readAlarmRules);
     connect(page, &LivePage::compareRequested, this, &LiveActions::comparisonRequested);
     connect(page->alarms, &AlarmList::alarmChosen, this, &LiveActions::goTo);
-    connect(page->whatIfs, &WhatIfList::editCommitted, this,
-        [this](const PlanPtr &next, const QString &text) { m_document.apply(next, text); });
+    connect(page->whatIfs, &WhatIfList::tried, this, [this](const PlanPtr &plan, const QString &text) {
+        m_document.tryPlan(plan, tr("What if: %1").arg(text));
+        emit workbenchRequested();
+    });
     connect(page->whatIfs, &WhatIfList::planRequested, &m_files, &FileActions::startWith);
     return page;
 }
@@ -228,18 +232,20 @@ void LiveActions::afterUnsavedHandled(std::function<void()> then)
     }
 }
 
-/// Its step first, which may have to be asked of the session; then its place.
+/// Its step first, the one that its sentence names, which may have to be asked of the session; then its place.
 void LiveActions::goTo(const watch::Alarm &alarm)
 {
     emit workbenchRequested();
     m_awaited.reset();
+    const bool isHeldStill = m_runs.run() && stepIndex(*m_runs.run(), alarm.firstStep) >= 0;
+    const std::int64_t number = isHeldStill ? alarm.firstStep : alarm.lastStep;
     const RunStep *step = m_runs.step();
-    if (alarm.lastStep < 0 || (step && step->number == alarm.lastStep)) {
+    if (number < 0 || (step && step->number == number)) {
         showPlace(alarm);
         return;
     }
-    m_awaited = alarm;
-    m_runs.setStep(alarm.lastStep);
+    m_awaited = { alarm, number };
+    m_runs.setStep(number);
 }
 
 void LiveActions::showPlace(const watch::Alarm &alarm)

@@ -81,8 +81,12 @@ private:
     PagePlace<ConnectSheet> *m_sheet;
     LiveStrip *m_strip;
     Workbench *m_workbench = nullptr;
+    struct Awaited {
+        watch::Alarm alarm;
+        std::int64_t step = -1;
+    };
     /// whose step is on its way
-    std::optional<watch::Alarm> m_awaited;
+    std::optional<Awaited> m_awaited;
     std::function<void()> m_afterSave;
     /// what commands ask
     std::array<bool, 5> m_can {};

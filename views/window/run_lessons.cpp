@@ -103,8 +103,11 @@ void RunLessons::offerPlan()
     }
     if (!std::exchange(m_isNewRun, false))
         return;
+    const PlanOfRunFound &found = m_planOfRun.found();
     m_messages.show({ kOffer, Message::Tone::Info,
-        tr("The run trained %1: another plan than the one in the window.").arg(m_planOfRun.found().summary), {},
+        tr("The run trained %1: another plan than the one in the window.").arg(m_planOfRun.found().summary),
+        found.differences.isEmpty() ? QString()
+                                    : tr("Plan → run: %1").arg(found.differences.join(QStringLiteral("; "))),
         { { tr("Make a plan of this run"), [this] { makePlan(); } }, { tr("What it takes"), [this] {
                                                                           emit pageRequested();
                                                                           m_page.showTab(m_planCard);

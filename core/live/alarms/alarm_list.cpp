@@ -42,9 +42,10 @@ void AlarmList::end(AlarmKind kind, const std::string &place, Moment at, std::in
     }
 }
 
-void AlarmList::forget(AlarmKind kind)
+void AlarmList::forget(AlarmKind kind, std::int64_t firstStep)
 {
-    std::erase_if(m_all, [&](const Alarm &one) { return one.kind == kind && !one.isOver(); });
+    std::erase_if(
+        m_all, [&](const Alarm &one) { return one.kind == kind && (!one.isOver() || one.firstStep >= firstStep); });
 }
 
 void AlarmList::sort()

@@ -13,8 +13,8 @@ public:
     /// Told anew, or in place of the one that holds; keeps when that began and its sentence's beginning.
     void tell(Alarm alarm);
     void end(AlarmKind kind, const std::string &place, Moment at, std::int64_t lastStep);
-    /// those that hold, of a plan that is not asked any more
-    void forget(AlarmKind kind);
+    /// Of a plan that is not asked any more: those that hold, and those that began in or after `firstStep`.
+    void forget(AlarmKind kind, std::int64_t firstStep);
     [[nodiscard]] std::vector<Alarm> &all() { return m_all; }
     /// In the order of Watchman::alarms().
     void sort();

@@ -46,6 +46,22 @@ void StepAlarms::add(const StepFacts &facts, const WatchedPlan &watched, const S
     m_ended.clear();
 }
 
+void StepAlarms::addAgain(const StepFacts &facts, const WatchedPlan &watched, const Sentences &say, AlarmList &book)
+{
+    if (facts.isWarmUp || !(facts.figures.seconds > 0))
+        return;
+    for (Pending &one : m_pending)
+        if (isOfPlan(one))
+            ++one.age;
+    addLinks(facts, say, book);
+    if (watched.plan())
+        addRange(facts, *watched.plan(), book);
+    addWaits(facts);
+    for (const auto &[one, at] : m_ended)
+        endOf(one, at, book);
+    m_ended.clear();
+}
+
 void StepAlarms::follow(const std::optional<LevelChange> &change, Pending made)
 {
     if (!change)
@@ -280,17 +296,22 @@ void StepAlarms::settle(const Sentences &say, AlarmList &book, bool isEnd)
     }
 }
 
-void StepAlarms::forgetPlan(AlarmList &book)
+bool StepAlarms::isOfPlan(const Pending &one)
+{
+    return one.isOfRange || one.kind == AlarmKind::Waiting;
+}
+
+void StepAlarms::forgetPlan(AlarmList &book, std::int64_t firstStep)
 {
     m_links.clear();
     m_stages.clear();
     m_isBeyondRange = false;
-    std::erase_if(m_pending, [](const Pending &one) { return one.isOfRange || one.kind == AlarmKind::Waiting; });
-    book.forget(AlarmKind::SlowLink);
-    book.forget(AlarmKind::Waiting);
-    book.forget(AlarmKind::Drift);
-    std::erase_if(book.all(), [](const Alarm &alarm) {
-        return alarm.kind == AlarmKind::StepTime && !alarm.isOver() && alarm.place != "steps";
+    std::erase_if(m_pending, isOfPlan);
+    for (const AlarmKind kind : { AlarmKind::SlowLink, AlarmKind::Waiting, AlarmKind::Drift })
+        book.forget(kind, firstStep);
+    std::erase_if(book.all(), [&](const Alarm &alarm) {
+        return alarm.kind == AlarmKind::StepTime && alarm.place != "steps"
+            && (!alarm.isOver() || alarm.firstStep >= firstStep);
     });
 }
 

@@ -19,8 +19,10 @@ public:
     void add(const StepFacts &facts, const WatchedPlan &watched, const Sentences &say, AlarmList &book);
     /// Tells what nothing explains; `isEnd`: no further step will come that could.
     void settle(const Sentences &say, AlarmList &book, bool isEnd);
-    /// another one from now on
-    void forgetPlan(AlarmList &book);
+    /// Another one from now on; steps from `firstStep` on are added again.
+    void forgetPlan(AlarmList &book, std::int64_t firstStep);
+    /// A step that was added under another plan: only what is held against the plan is looked at again.
+    void addAgain(const StepFacts &facts, const WatchedPlan &watched, const Sentences &say, AlarmList &book);
     [[nodiscard]] double stepSeconds() const { return m_step.level(); } // 0: not known
 
 private:
@@ -51,6 +53,8 @@ private:
         /// steps since it was found
         int age = 0;
     };
+    /// held against the plan, not against the run's own steps
+    [[nodiscard]] static bool isOfPlan(const Pending &one);
     void addStep(const StepFacts &facts);
     void addRange(const StepFacts &facts, const Evaluation &plan, AlarmList &book);
     void addWaits(const StepFacts &facts);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace trainyard::watch {
 
@@ -52,13 +53,14 @@ struct Watchman::Private {
         predicted = { 0, kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone };
     }
 
-    void setPlan(const EvaluationPtr &next)
+    /// Whether it is another one.
+    bool setPlan(const EvaluationPtr &next, const Run &run)
     {
         if (next == evaluation)
-            return;
+            return false;
         const bool isSamePlan = next && evaluation && *next->plan == *evaluation->plan;
         if (!isSamePlan) {
-            places.forgetPlan(book);
+            places.forgetPlan(book, run.steps.empty() ? 0 : run.steps.front().number);
             drift.forgetPlan();
         }
         links.reset();
@@ -67,6 +69,18 @@ struct Watchman::Private {
             links.emplace(*next);
         constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
         predicted = next ? figuresOf(*next) : StepFigures { 0, kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone };
+        return !isSamePlan;
+    }
+
+    /// Steps that were seen under another plan, held against this one.
+    void judgeAgain(std::span<const RunStep> steps, const WatchedPlan &watched, const Sentences &say)
+    {
+        for (const RunStep &step : steps) {
+            const StepFacts facts = factsOf(watched, step);
+            places.addAgain(facts, watched, say, book);
+            places.settle(say, book, false);
+            drift.add(facts, watched, say, book);
+        }
     }
 
     /// A run that began anew counts from there on; steps after that are of the attempt before. Who has not been heard
@@ -160,13 +174,15 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
     if (!overlay.run || !overlay.run->recording)
         return;
     const Run &run = *overlay.run;
-    d->setPlan(overlay.evaluation);
+    const bool isOtherPlan = d->setPlan(overlay.evaluation, run);
     d->noticeRestart(run, heard);
     const std::size_t end = d->complete(run, heard);
     auto first = static_cast<std::size_t>(
         std::ranges::upper_bound(run.steps, d->lastSeen, {}, &RunStep::number) - run.steps.begin());
-    WatchedPlan watched = watchedPlan(overlay, d->links ? &*d->links : nullptr, first < end);
+    const std::span seenBefore(run.steps.data(), isOtherPlan ? std::min(first, end) : 0);
+    WatchedPlan watched = watchedPlan(overlay, d->links ? &*d->links : nullptr, first < end || !seenBefore.empty());
     const Sentences say(watched, d->options.utcOffsetSeconds);
+    d->judgeAgain(seenBefore, watched, say);
     std::vector<MemoryWatch::Seen> seen;
     const std::size_t before = d->figures.size();
     for (; first < end; ++first) {
@@ -189,12 +205,12 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
         d->figures[i].peakBytes = d->memory.peakOf(d->figures[i].number);
     if (d->figures.size() > kMostFigures)
         thin(d->figures);
-    if (!seen.empty())
+    if (!seen.empty() || !seenBefore.empty())
         d->peerLinks.look(overlay, static_cast<int>(seen.size()), say, d->book);
     d->places.settle(say, d->book, heard.empty());
     d->silence.look(heard, now, d->places.stepSeconds(), say, d->book);
     for (Alarm &alarm : d->book.all())
-        if (!alarm.isOver() && alarm.kind != AlarmKind::Silent && !seen.empty())
+        if (!alarm.isOver() && alarm.kind != AlarmKind::Silent && (!seen.empty() || !seenBefore.empty()))
             alarm.lastStep = std::max(alarm.firstStep, d->lastSeen);
     d->book.sort();
     d->tellThoseThatHeld(now);

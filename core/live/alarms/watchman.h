@@ -96,7 +96,7 @@ public:
     ~Watchman();
     /// Looks at the steps that it has not seen yet; of a live run (`heard` is not empty) the newest that not all ranks
     /// have told of wait for two newer ones. `now`: Unix ns; `heard` may be empty (a recording that is over).
-    /// Another plan (another evaluation) judges anew from its own first step on; steps seen stay known.
+    /// Another plan judges the steps of the run that were seen again, as if it had been there from the first on.
     void look(const RunOverlay &overlay, const std::vector<Heard> &heard, Moment now);
     /// From the next look on; what holds by other thresholds stays until it is over.
     void setRules(const AlarmRules &rules);

@@ -104,6 +104,7 @@ struct Draft {
         , arguments(told)
         , derived(derivedJob(told))
         , hasOwnPools(base.cluster.gpus() > 0)
+        , hasOwnJob(!(base.workload == WorkloadSpec()) || !(base.parallelism == Parallelism()))
     {
         plan.notUnderstood.clear(); // it was of other sources
     }
@@ -134,8 +135,10 @@ struct Draft {
     bool isClusterTold = false;
     /// the plan that it begins with has GPUs
     bool hasOwnPools;
+    /// … and a job: not the defaults alone
+    bool hasOwnJob;
     /// The end of a sentence about a value that no source tells.
-    [[nodiscard]] const char *stays() const { return hasOwnPools ? " stays, as in the plan" : " is assumed"; }
+    [[nodiscard]] const char *stays() const { return hasOwnJob ? " stays, as in the plan" : " is assumed"; }
 
     /// What was taken or assumed of the key before is forgotten.
     void take(std::string_view key, std::string_view value, std::string_view argument);

@@ -217,7 +217,7 @@ void fillIn(Draft &draft)
     if (!hasDegrees && draft.plan.jobs.empty() && !draft.plan.jobGrid)
         draft.assume("No source tells how the job is divided: tensor " + std::to_string(draft.plan.parallelism.tensor)
             + " and pipeline " + std::to_string(draft.plan.parallelism.pipeline)
-            + (draft.hasOwnPools ? ", as in the plan" : ""));
+            + (draft.hasOwnJob ? ", as in the plan" : ", which is assumed"));
     if (w.globalBatch < 1 && draft.plan.jobs.empty() && !draft.plan.jobGrid) {
         const int replicas = draft.plan.parallelism.data.value_or(std::max(1, draft.plan.cluster.gpus()));
         w.globalBatch = static_cast<int>(std::min<std::int64_t>(

@@ -6,9 +6,11 @@
 #include "core/runs/overlay/log_timers.h"
 #include "core/runs/overlay/plan_notes.h"
 #include "core/runs/overlay/span_index.h"
+#include "core/runs/overlay/verdict_part.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace trainyard {
 
@@ -130,8 +132,12 @@ void readSpans(const Run &run, const RunStep &step, const std::vector<RankStep> 
             side.seconds[kind] += seconds[kind] / side.ranks;
     }
     noteRanks(run, shares, side);
-    const double shown = static_cast<double>(step.end - step.start) * 1e-9;
-    if (step.isOfLog && std::abs(step.seconds - shown) > 0.02 * shown)
+    const double shown = std::accumulate(side.seconds.begin(), side.seconds.end(), 0.0);
+    const double ratio = shown > 0 && step.seconds > 0 ? step.seconds / shown : 1;
+    if (std::abs(ratio - 1) <= kSameStep) // so that a step has one time everywhere
+        for (double &part : side.seconds)
+            part *= ratio;
+    else if (step.isOfLog)
         side.notes.push_back("The log says that the step took " + secondsText(step.seconds)
             + "; the table takes the spans apart, which show " + secondsText(shown));
 }

@@ -19,10 +19,11 @@ namespace trainyard {
 /// Why the run is surely not one of this plan, a sentence; empty: it may be one. Ranks that tell nothing of the world's
 /// size may be a part of it.
 [[nodiscard]] std::string otherJobNote(const Evaluation &plan, const Recording &recording);
-/// What tells that the run is another job: degrees, batch, sequence length and model, as the run's arguments have them,
-/// "tensor parallelism 4, plan 8; …"; empty: nothing differs.
+/// What tells that the run is another job: the size of its world; degrees, batch, sequence length and model, as the
+/// run's arguments and steps have them; rates that no GPU of the plan reaches. "24 ranks, plan 576; tensor parallelism
+/// 4, plan 8; …"; empty: nothing differs.
 [[nodiscard]] std::string workDifferences(const Evaluation &plan, const Recording &recording);
-/// The same as a sentence.
+/// The same as a sentence, but for the size of the world.
 [[nodiscard]] std::string workNote(const Evaluation &plan, const Recording &recording);
 
 } // namespace trainyard

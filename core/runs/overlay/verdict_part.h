@@ -19,6 +19,9 @@ struct VerdictPart {
 /// of the whole: no difference
 inline constexpr double kAsPredicted = 0.01;
 
+/// As the spans of a step have its time, and as its log does: closer is one time, the log's.
+inline constexpr double kSameStep = 0.02;
+
 /// "11 %" from a tenth on, "3.2 %" below.
 [[nodiscard]] std::string differenceShareText(double share);
 

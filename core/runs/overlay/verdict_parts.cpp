@@ -272,6 +272,22 @@ std::string stepsText(int steps)
     return steps == 1 ? "one step" : "median of " + std::to_string(steps) + " steps";
 }
 
+namespace {
+
+/// The steps that were taken apart are some of those that count, and their mean is not quite the median of all, which
+/// is what a step of the run takes everywhere.
+void fitToMedian(double seconds, TakenApart &taken)
+{
+    double sum = 0;
+    for (const TakenPart &one : taken.parts)
+        sum += one.part.measured;
+    if (sum > 0 && std::abs(seconds / sum - 1) <= kSameStep)
+        for (TakenPart &one : taken.parts)
+            one.part.measured *= seconds / sum;
+}
+
+} // namespace
+
 TakenApart takeApart(const RunOverlay &overlay)
 {
     const Breakdown &plan = *overlay.evaluation->metrics.breakdown;
@@ -282,6 +298,7 @@ TakenApart takeApart(const RunOverlay &overlay)
         taken.steps = figures.steps;
         taken.ranks = figures.ranks;
         SpanParts(overlay, figures, plan, taken).make();
+        fitToMedian(overlay.run->medianSeconds, taken);
     } else {
         takeTimersApart(overlay, plan, taken);
     }

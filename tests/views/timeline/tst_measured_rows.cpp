@@ -155,6 +155,31 @@ private slots:
         QCOMPARE(timeEnds(state()).front().text, QStringLiteral("run −4.0 %"));
     }
 
+    /// Ranks that do not wait for each other: their steps lie over each other, and a step counts with its period. The
+    /// number is that of all tables, where its last span ends is named apart.
+    void aStepShorterThanItsSpansIsComparedByItsPeriod()
+    {
+        const auto run = test::sampleRun(m_plan, { .longer = 0.02 });
+        run->differences.measuredSeconds = 0.94 * double(m_plan->timeline.duration) * 1e-9;
+        m_view->setOverlay(run);
+        const std::vector<TimeEnd> ends = timeEnds(state());
+        QCOMPARE(ends.size(), 3);
+        QCOMPARE(ends[0].text, QStringLiteral("run −6.0 %"));
+        QVERIFY(std::abs(double(ends[0].at) - 0.94 * double(m_plan->timeline.duration)) <= 1);
+        QCOMPARE(ends[1].text, QStringLiteral("plan"));
+        QCOMPARE(ends[2].text, QStringLiteral("last span"));
+        QCOMPARE(ends[2].at, run->duration);
+        QCOMPARE(state().whole.end, run->duration);
+    }
+
+    void aRunOfAnotherJobHasNoDifference()
+    {
+        const auto run = test::sampleRun(m_plan, { .longer = 0.11 });
+        run->differences.otherJob = "24 ranks, plan 576";
+        m_view->setOverlay(run);
+        QCOMPARE(timeEnds(state())[1].text, QStringLiteral("run of another job"));
+    }
+
     void pastThePlansEndItsRowsAreOver()
     {
         m_view->setOverlay(test::sampleRun(m_plan, { .longer = 0.5 }));

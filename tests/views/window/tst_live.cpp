@@ -19,6 +19,7 @@
 #include "views/live/source_chip.h"
 #include "views/live/source_table.h"
 #include "views/live/what_if_list.h"
+#include "views/planner/trial_strip.h"
 #include "views/run/run_badge.h"
 #include "views/run/run_page.h"
 #include "views/run/step_scrubber.h"
@@ -156,9 +157,12 @@ private slots:
         QTest::mouseClick(f.page().strip->pause, Qt::LeftButton);
         QVERIFY(f.window.live().isHeld());
         QCOMPARE(f.page().strip->pause->text(), "Resume");
+        for (const LiveStrip *strip : { f.page().strip, &f.strip() })
+            QVERIFY2(strip->sources().front().contains("Paused"), qPrintable(strip->sources().front()));
         QVERIFY(f.state() != State::Paused); // the source itself goes on
         QTest::mouseClick(f.page().strip->pause, Qt::LeftButton);
         QVERIFY(!f.window.live().isHeld());
+        QVERIFY2(!f.page().strip->sources().front().contains("Paused"), qPrintable(f.page().strip->sources().front()));
         f.awaitStep(2);
     }
     void scrubbingBackStaysAndFollowReturns()
@@ -282,7 +286,9 @@ private slots:
         row->setFocus();
         QTest::keyClick(row, Qt::Key_Return);
         QVERIFY(f.window.isWorkbenchShown());
-        f.awaitShown(alarm.lastStep);
+        f.awaitShown(alarm.firstStep); // which its sentence names
+        QVERIFY2(alarm.sentence.find("Step " + std::to_string(alarm.firstStep)) == 0, alarm.sentence.c_str());
+        QCOMPARE(f.strip().scrubber->field->value(), int(alarm.firstStep));
     }
     void aRunOfAnotherJobIsNotHeldAgainstThePlan()
     {
@@ -328,15 +334,28 @@ private slots:
         QVERIFY(!row.row->note().isEmpty() && row.row->answer().contains("per step"));
         const double answered = at->answer->secondsPerStep;
         QTest::mouseClick(row.tryIt, Qt::LeftButton);
-        QVERIFY(f.document.plan() != before && !(*f.document.plan() == *before));
-        QVERIFY(!f.document.undoStack().undoText().isEmpty());
+        // As in the planner: it is shown, and the plan stays as it is until it is adopted.
+        QVERIFY(f.window.isWorkbenchShown() && f.document.trial() && f.document.plan() == before);
         f.settle();
         // What was answered is what the window says of the plan.
         QVERIFY(std::abs(f.bridge.evaluation()->metrics.iterationTime.value() - answered) < 1e-6 * answered);
         QTRY_COMPARE_WITH_TIMEOUT(f.window.runs().overlay()->evaluation, f.bridge.evaluation(), kLong);
-        f.document.undoStack().undo();
+        const auto isAlarm = [&] {
+            return std::ranges::any_of(f.window.live().alarms(),
+                [&](const watch::Alarm &one) { return about(one) && one.kind == watch::AlarmKind::SlowLink; });
+        };
+        QTest::qWait(300); // alarms are of the plan, whatever is tried
+        QVERIFY(isAlarm());
+        QTest::mouseClick(f.window.findChild<TrialStrip *>()->adopt, Qt::LeftButton);
+        QVERIFY(!f.document.trial() && !(*f.document.plan() == *before));
+        QVERIFY(!f.document.undoStack().undoText().isEmpty());
+        f.settle();
+        QTRY_VERIFY_WITH_TIMEOUT(!isAlarm(), kLong); // as slow as this plan has it
+        // No step comes any more, and the plan of before judges those that came again.
+        QVERIFY(f.window.commands().trigger("edit.undo"));
         QVERIFY(*f.document.plan() == *before);
         f.settle();
+        QTRY_VERIFY_WITH_TIMEOUT(isAlarm(), kLong);
     }
     void aRecordingIsReplayedByItsCommandAndSavedAgain()
     {

@@ -325,21 +325,63 @@ private slots:
         QVERIFY2(alarms[0].sentence.find("steps take ") != std::string::npos, textOf(alarms).constData());
     }
 
-    /// Another plan is held against the steps that come then: what the old one said is not told any more.
-    void anotherPlanJudgesAnew()
+    /// Transfers between two datacenters take twice as long. A plan whose link has half as much says so too, and the
+    /// plan of before says again what it said; another name changes nothing.
+    void anotherPlanJudgesTheStepsThatWereSeenAgain()
+    {
+        RecordedRunOptions options = watchedOptions(6, 30);
+        options.changes = { { .first = 12, .datacenter = 0, .otherDatacenter = 1, .transfers = 2 } };
+        const RunPtr run = makeRun(recordRun(threeRegions(), options).recording);
+        const std::vector<Heard> heard { { 0, "h", 1, 39 } };
+        Watchman watchman;
+        const auto judgedBy = [&](const EvaluationPtr &plan) {
+            watchman.look(*overlayRun(plan, run, {}), heard, 1);
+            return watchman.alarms();
+        };
+        const std::vector<Alarm> first = judgedBy(threeRegions());
+        QVERIFY2(
+            first.size() == 1 && first[0].kind == AlarmKind::SlowLink && !first[0].isOver(), textOf(first).constData());
+        Plan halved = *threeRegions()->plan, renamed = halved;
+        for (WanLink &link : halved.cluster.wanLinks)
+            link.capacityGbps /= 4, link.nodePairGbps /= 4;
+        QVERIFY2(causesOf(judgedBy(evaluated(halved))).empty(), textOf(watchman.alarms()).constData());
+        renamed.name = "another";
+        for (const EvaluationPtr &plan : { threeRegions(), evaluated(renamed) }) {
+            const std::vector<Alarm> again = causesOf(judgedBy(plan));
+            QVERIFY2(again.size() == 1 && again[0].kind == AlarmKind::SlowLink, textOf(again).constData());
+            QCOMPARE(again[0].firstStep, first[0].firstStep);
+            QCOMPARE(again[0].since, first[0].since);
+            QCOMPARE(again[0].sentence, first[0].sentence);
+        }
+        QCOMPARE(watchman.steps().size(), std::size_t(30));
+    }
+    /// Steps that came before there was a plan are held against it as well.
+    void aPlanThatComesLaterJudgesAllSteps()
     {
         RecordedRunOptions options = watchedOptions(6, 30);
         options.changes = { { .datacenter = 0, .otherDatacenter = 1, .transfers = 2 } };
-        const Recording recording = recordRun(threeRegions(), options).recording;
+        const RunPtr run = makeRun(recordRun(threeRegions(), options).recording);
         Watchman watchman;
-        watchman.look(*overlayRun(threeRegions(), makeRun(recording), {}), {}, 0);
-        QCOMPARE(watchman.alarms().size(), std::size_t(1));
+        watchman.look(*overlayRun(nullptr, run, {}), { { 0, "h", 1, 39 } }, 1);
+        watchman.look(*overlayRun(threeRegions(), run, {}), { { 0, "h", 1, 39 } }, 2);
+        const std::vector<Alarm> causes = causesOf(watchman.alarms());
+        QVERIFY2(causes.size() == 1 && causes[0].kind == AlarmKind::SlowLink, textOf(causes).constData());
+    }
+    /// What began and ended before is told once, however often plans change.
+    void whatIsOverStaysToldOnce()
+    {
+        RecordedRunOptions options = watchedOptions(6, 60);
+        options.changes = { { .first = 12, .behind = 30, .datacenter = 0, .otherDatacenter = 1, .transfers = 2 } };
+        const RunPtr run = makeRun(recordRun(threeRegions(), options).recording);
         Plan other = *threeRegions()->plan;
         other.name = "another";
-        const EvaluationPtr evaluation = evaluated(other);
-        watchman.look(*overlayRun(evaluation, makeRun(recording), {}), {}, 0);
-        QVERIFY2(watchman.alarms().empty(), textOf(watchman.alarms()).constData());
-        QCOMPARE(watchman.steps().size(), std::size_t(30));
+        const EvaluationPtr renamed = evaluated(other);
+        Watchman watchman;
+        for (const EvaluationPtr &plan : { threeRegions(), renamed, threeRegions() }) {
+            watchman.look(*overlayRun(plan, run, {}), {}, 0);
+            const std::vector<Alarm> told = causesOf(watchman.alarms());
+            QVERIFY2(told.size() == 1 && told[0].isOver(), textOf(told).constData());
+        }
     }
 };
 

@@ -300,13 +300,13 @@ private slots:
         QVERIFY2(hasNote(verdict.causes, "at 699 W: power or temperature"), textOf(verdict));
     }
 
-    void aRunOfAnotherSizeSaysSo()
+    void aRunOfAnotherSizeIsAnotherJob()
     {
         const EvaluationPtr plan = evaluated(oneSite(8));
         SmallRecording made = logOf(2 * *plan->metrics.iterationTime);
         made.m_recording.arguments["world_size"] = "16";
         const RunVerdict verdict = judged(plan, made.run());
-        QVERIFY2(verdict.headline.starts_with("Of another size (16 GPUs, the plan 64): "), textOf(verdict));
+        QVERIFY2(verdict.headline.starts_with("Another job: 16 ranks, plan 64. A step takes "), textOf(verdict));
     }
 
     /// allocated = weights + gradients + optimizer at rest, max allocated - allocated = activations and buffers, max
