@@ -18,7 +18,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kLongestName = 60, kLeastReaders = 2;
+constexpr int kLongestRunName = 60, kLeastReaders = 2;
 
 } // namespace
 
@@ -114,7 +114,7 @@ QString LoadedRuns::nameOf(const LoadedRun &run) const
     QString plain = run.run() ? QString::fromStdString(run.run()->recording->name) : QString();
     if (plain.isEmpty())
         plain = QString::fromStdString(nameOfRun(run.opened.paths));
-    plain = plain.isEmpty() ? tr("run") : foreignText(plain, kLongestName);
+    plain = plain.isEmpty() ? tr("run") : foreignText(plain, kLongestRunName);
     const auto isTaken = [&](const QString &name) {
         return std::ranges::any_of(
             m_all, [&](const LoadedRun &other) { return other.id != run.id && other.name == name; });
@@ -122,7 +122,7 @@ QString LoadedRuns::nameOf(const LoadedRun &run) const
     QString name = plain;
     if (isTaken(name) && !run.opened.paths.isEmpty()) // "monday/traces" beside "tuesday/traces"
         name = foreignText(
-            QFileInfo(QDir::cleanPath(run.opened.paths.front())).dir().dirName() + u'/' + plain, kLongestName);
+            QFileInfo(QDir::cleanPath(run.opened.paths.front())).dir().dirName() + u'/' + plain, kLongestRunName);
     for (int number = 2; isTaken(name); ++number)
         name = tr("%1 (%2)").arg(plain).arg(number);
     return name;

@@ -36,7 +36,7 @@ std::string gpt2Config(const std::map<std::string, std::string> &changes)
     return text + "}";
 }
 
-std::string joined(const std::vector<std::string> &words)
+std::string joinedWords(const std::vector<std::string> &words)
 {
     std::string text;
     for (std::size_t i = 0; i < words.size() && i < kMostListsNamed; ++i)
@@ -141,8 +141,8 @@ void tellFacts(const ShellScript &script, CommandOptions &options, bool isPart)
             options.arguments.insert_or_assign(std::string(kOfScript) + name, std::move(value));
     };
     tell("program", options.program.substr(0, kLongestArgumentValue));
-    tell("words", joined(options.lists));
-    tell("sourced", joined(script.others()));
+    tell("words", joinedWords(options.lists));
+    tell("sourced", joinedWords(script.others()));
     if (isPart)
         tell("is_part", "True");
 }
