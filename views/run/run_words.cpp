@@ -17,7 +17,7 @@ namespace trainyard {
 namespace {
 
 const QString kBetween = QStringLiteral("  ·  ");
-constexpr double kSameStep = 1e-3; // of the step: as long as each other
+constexpr double kAsLong = 1e-3; // of the step: as long as each other
 constexpr double kLeastTold = 0.005; // of the step: smaller differences are not worth a word
 
 /// Lower case at its beginning, but for names.
@@ -39,7 +39,7 @@ QString changeText(double before, double after)
 QString whereFrom(const DifferenceTable &table)
 {
     const double whole = table.measuredSeconds - table.referenceSeconds;
-    const bool isNone = std::abs(whole) < kSameStep * table.referenceSeconds;
+    const bool isNone = std::abs(whole) < kAsLong * table.referenceSeconds;
     if (table.rows[std::size_t(DifferenceKind::Untold)].measured > table.measuredSeconds / 2)
         return {}; // what is told is too little to say where the rest comes from
     std::vector<DifferenceRow> rows(table.rows.begin(), table.rows.end());
@@ -126,7 +126,7 @@ QString resultSentence(const RunOverlay &overlay)
     const QString other =
         overlay.reference ? QStringLiteral("%1’s").arg(nameOf(*overlay.reference)) : runText("the plan’s");
     const QString all = secondsText(table.measuredSeconds), than = secondsText(table.referenceSeconds);
-    if (std::abs(more) < kSameStep * table.referenceSeconds)
+    if (std::abs(more) < kAsLong * table.referenceSeconds)
         return sizes + runText("Step %1 took %2, as long as %3 %4%5.").arg(number, all, other, than, whereFrom(table));
     return sizes
         + runText("Step %1 took %2, %3 %4%5 than %6 %7%8.")
