@@ -19,7 +19,7 @@ RunPtr realRun()
 {
     auto recording = readSources({ kFolder + "100mbit-20ms.trainyard-recording" }, {}, 2);
     if (!recording)
-        qFatal("%s", toString(recording.error().front()).c_str());
+        qFatal("%s", toString(recording.error()).c_str());
     return makeRun(std::move(*recording));
 }
 
