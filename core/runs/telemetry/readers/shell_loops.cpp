@@ -295,12 +295,14 @@ void ShellScript::takePrintf()
     assign(name, { text ? *text : unknownPart(name) }, false);
 }
 
-/// The text behind bash -c is a script with the variables of this one: its commands are this one's.
+/// The text behind bash -c is a script with the variables of this one: its commands are this one's. Where it runs what
+/// stands behind it ("$@"), that stays the command.
 void ShellScript::runInner()
 {
     for (std::size_t i = 1; i + 1 < m_words.size(); ++i) {
         const bool isShell = m_words[i - 1].ends_with("sh") && (m_words[i] == "-c" || m_words[i] == "-lc");
-        if (!isShell || m_words[i + 1].find('$') == std::string::npos || m_depth > 2)
+        if (!isShell || m_words[i + 1].find('$') == std::string::npos || m_words[i + 1].find("$@") != std::string::npos
+            || m_depth > 2)
             continue;
         ShellScript inner;
         inner.m_variables = m_variables;
