@@ -6,7 +6,6 @@
 #include "models/session/pair_tables.h"
 #include "models/session/session_document.h"
 #include "models/shown.h"
-#include "models/text/duration.h"
 #include "models/text/foreign_text.h"
 #include "models/text/format.h"
 #include "models/validation/text_table_model.h"
@@ -20,7 +19,6 @@
 #include "views/session/run_comparison_view.h"
 #include "views/session/variant_color.h"
 #include "views/theme/theme.h"
-#include "views/timeline/span_text.h"
 #include "views/timeline/timeline_view.h"
 
 #include <QCheckBox>
@@ -32,24 +30,12 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <cmath>
 
 namespace trainyard {
 
 namespace {
 
 constexpr int kLeastHeight = 320;
-
-double secondsOf(Nanoseconds time)
-{
-    return toSeconds(time).value;
-}
-
-QString signedTime(Nanoseconds time)
-{
-    const double seconds = secondsOf(time);
-    return (seconds < 0 ? QStringLiteral("−") : QStringLiteral("+")) + formatDuration(std::abs(seconds));
-}
 
 QWidget *named(TextLine *name, QWidget *content)
 {
@@ -372,37 +358,6 @@ void ComparePage::show(const ComparedPair &pair)
     if (rows.lines.empty())
         rows.lines.push_back({ { tr("Nothing: the plans are equal.") }, Tone::Muted, -1, {} });
     m_wordsModel->setTable(std::move(rows));
-}
-
-void ComparePage::showSpans(const ComparedPair &pair)
-{
-    const TimelineDifference &difference = pair.difference;
-    TextRows table;
-    if (difference.areMatched()) {
-        table.titles = { tr("Span"), tr("What"), tr("Replicas"), tr("Longer by"), tr("Begins later by") };
-        for (const std::size_t i : pair.largest) {
-            const SpanDifference &span = difference.spans[i];
-            const QString title =
-                span.before != kNoSpan ? spanTitle(*pair.before, span.before) : spanTitle(*pair.after, span.after);
-            table.lines.push_back(
-                { { title, QString::fromLatin1(toString(span.change())), QString::number(span.replicas),
-                      signedTime(span.longer), span.shift ? signedTime(span.shift) : QString() },
-                    Tone::Plain, -1, title });
-        }
-        if (table.lines.empty())
-            table.lines.push_back({ { tr("The timelines are equal."), {}, {}, {}, {} }, Tone::Muted, -1, {} });
-    } else {
-        const QString why = QString::fromStdString(difference.whyNotMatched);
-        table.titles = { tr("GPU time by place and kind"), tr("Kind"), before->currentText(), after->currentText(),
-            tr("Difference") };
-        table.lines.push_back({ { why, {}, {}, {}, {} }, Tone::Muted, -1, why });
-        for (const GpuTimeDifference &row : pair.gpuTimes)
-            table.lines.push_back({ { QString::fromStdString(row.place), QString::fromLatin1(toString(row.kind)),
-                                        formatDuration(secondsOf(row.before)), formatDuration(secondsOf(row.after)),
-                                        signedTime(row.difference()) },
-                row.difference() < 0 ? Tone::Good : Tone::Bad, -1, {} });
-    }
-    m_spansModel->setTable(std::move(table));
 }
 
 void ComparePage::showEvent(QShowEvent *event)

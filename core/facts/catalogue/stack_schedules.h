@@ -11,7 +11,8 @@ namespace trainyard {
 
 /// By their names in plan files. Empty: all that are modelled, as for a stack that nobody knows.
 [[nodiscard]] const std::vector<std::string> &schedulesOf(std::string_view stack);
-/// Whether its pipelines can take turns on the WAN, as those of Atlas do: where it has that schedule, or nobody knows it.
+/// Whether its pipelines can take turns on the WAN, as those of Atlas do: where it has that schedule, or nobody knows
+/// it.
 [[nodiscard]] bool takesTurnsOnTheWan(std::string_view stack);
 
 } // namespace trainyard
