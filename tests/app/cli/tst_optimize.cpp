@@ -177,23 +177,32 @@ private slots:
         }
     }
 
-    /// The sample's software lets pipelines take no turns on a link, which the best plan does.
+    /// The sample's software lets pipelines take no turns on a link: what it proposes starts, unless the plan asks for
+    /// turns itself.
     void whatNoLauncherStartsIsTold()
     {
         QTemporaryDir folder;
         const QString out = folder.filePath(QStringLiteral("best.trainyard.json"));
         const QString plan = sampleFile("llama-3-70b-three-regions");
-        const Answer answer = run({ QStringLiteral("optimize"), plan, QStringLiteral("--fix"),
-            QStringLiteral("memory,parallelism,schedule,placement,workload"), QStringLiteral("--format"),
-            QStringLiteral("json"), QStringLiteral("--out"), out });
-        QCOMPARE(answer.exitCode, 0);
-        const json why = json::parse(answer.out)["written"]["not_launched"];
-        const Answer exported = run({ QStringLiteral("export"), out, QStringLiteral("--to"), QStringLiteral("slurm") });
-        // reasons there are none = the script is written
-        QCOMPARE(why.empty(), exported.exitCode == 0);
-        QVERIFY(!why.empty());
-        for (const json &one : why)
-            QVERIFY2(one.get<std::string>().starts_with("wan."), one.get<std::string>().c_str());
+        for (const QStringList &turns :
+            { QStringList {}, QStringList { QStringLiteral("--set"), QStringLiteral("wan.sharing=temporal") } }) {
+            QString fixed = QStringLiteral("memory,parallelism,schedule,placement,workload");
+            if (!turns.isEmpty())
+                fixed += QStringLiteral(",wan.sharing");
+            const Answer answer =
+                run(QStringList { QStringLiteral("optimize"), plan, QStringLiteral("--fix"), fixed,
+                        QStringLiteral("--format"), QStringLiteral("json"), QStringLiteral("--out"), out }
+                    + turns);
+            QCOMPARE(answer.exitCode, 0);
+            const json why = json::parse(answer.out)["written"]["not_launched"];
+            const Answer exported =
+                run({ QStringLiteral("export"), out, QStringLiteral("--to"), QStringLiteral("slurm") });
+            // reasons there are none = the script is written
+            QCOMPARE(why.empty(), exported.exitCode == 0);
+            QCOMPARE(why.empty(), turns.isEmpty());
+            for (const json &one : why)
+                QVERIFY2(one.get<std::string>().starts_with("wan."), one.get<std::string>().c_str());
+        }
     }
 
     void theSameSeedGivesTheSameAnswer()
