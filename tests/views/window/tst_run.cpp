@@ -85,17 +85,18 @@ private slots:
         QVERIFY(f.window.runs().run()->alignment.isWhole());
         QVERIFY2(f.page().clocks->sentences().join(u' ').contains("4 ranks"),
             qPrintable(f.page().clocks->sentences().join(u' ')));
-        // The kinds of the run add up to its step by the trace: 4 layers × (15 ms + 2 ms) on every rank, = 68 ms.
+        // The kinds of the run add up to its step, from its start to that of the next: 4 layers × (15 ms + 2 ms) on
+        // every rank, = 68 ms by the trace, and half a millisecond until the next.
         const DifferenceTable &table = f.window.runs().overlay()->differences;
         double measured = 0, planned = 0;
         for (const DifferenceRow &row : table.rows) {
             measured += row.measured;
             planned += row.reference;
         }
-        QVERIFY2(std::abs(measured - 0.068) < 1e-4, qPrintable(QString::number(measured)));
+        QVERIFY2(std::abs(measured - 0.0685) < 1e-4, qPrintable(QString::number(measured)));
         const RunStep *step = f.window.runs().step();
         QVERIFY(step && step->hasSpans());
-        QVERIFY(std::abs(measured - double(step->end - step->start) * 1e-9) < 1e-4);
+        QVERIFY(std::abs(double(step->end - step->start) * 1e-9 - 0.068) < 1e-4);
         // Those of the plan add up to the time of its iteration, which its evaluation tells by itself.
         const double iteration = f.bridge.evaluation()->metrics.iterationTime.value();
         QVERIFY2(std::abs(planned - iteration) < 1e-6 * iteration, qPrintable(QString::number(planned)));
