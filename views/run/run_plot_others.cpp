@@ -2,7 +2,6 @@
 // Several runs in one chart.
 #include "views/run/run_plot.h"
 
-#include "core/runs/telemetry/sample_names.h"
 #include "views/plots/vector_plot.h"
 #include "views/run/curve_points.h"
 
@@ -20,7 +19,7 @@ constexpr int kDotEachBelow = 60; // steps
 
 RunCurve stepTimesOf(const Run &run)
 {
-    RunCurve curve { .name = samples::kStepTime, .title = "Step time", .unit = "s" };
+    RunCurve curve { .name = "step_time", .title = "Step time", .unit = "s" };
     for (const RunStep &step : run.steps) {
         curve.step.push_back(double(step.number));
         curve.value.push_back(step.seconds);

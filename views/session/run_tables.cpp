@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/session/run_tables.h"
 
-#include "core/runs/telemetry/sample_names.h"
 #include "models/text/format.h"
 #include "views/run/profile_rows.h"
 #include "views/run/run_words.h"
@@ -104,7 +103,7 @@ QString verdictOf(const ComparedRuns &pair)
 {
     if (!pair.whyNot.isEmpty())
         return pair.whyNot;
-    const auto step = std::ranges::find(pair.numbers, std::string_view(samples::kStepTime), &ComparedNumber::name);
+    const auto step = std::ranges::find(pair.numbers, std::string_view("step_time"), &ComparedNumber::name);
     if (step == pair.numbers.end() || !step->before || !step->after)
         return {};
     return tableText("%1 → %2 a step (%3)")
