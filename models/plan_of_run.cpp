@@ -61,7 +61,7 @@ Plan baseOf(const Plan &shown)
     return base;
 }
 
-std::optional<ModelSpec> modelOf(const WorkloadSpec &work, const Catalogue &catalogue)
+std::optional<ModelSpec> modelIn(const WorkloadSpec &work, const Catalogue &catalogue)
 {
     if (work.inlineModel)
         return work.inlineModel;
@@ -70,9 +70,9 @@ std::optional<ModelSpec> modelOf(const WorkloadSpec &work, const Catalogue &cata
 }
 
 /// Of one size: what a file leaves out of a model (biases, dropout, its name) makes no other one.
-bool areAlike(const WorkloadSpec &a, const WorkloadSpec &b, const Catalogue &catalogue)
+bool trainAlike(const WorkloadSpec &a, const WorkloadSpec &b, const Catalogue &catalogue)
 {
-    const auto one = modelOf(a, catalogue), other = modelOf(b, catalogue);
+    const auto one = modelIn(a, catalogue), other = modelIn(b, catalogue);
     const auto sizeOf = [](const ModelSpec &model) {
         return std::tuple(model.layers, model.hidden, model.heads, model.ffn, model.experts, model.expertsPerToken);
     };
@@ -95,7 +95,7 @@ Plan sameButForJob(const Plan &run, const Plan &shown, const Catalogue &catalogu
     same.schedule = run.schedule;
     same.workload = run.workload;
     same.workload.trainingTokens = shown.workload.trainingTokens;
-    if (areAlike(run.workload, shown.workload, catalogue)) {
+    if (trainAlike(run.workload, shown.workload, catalogue)) {
         same.workload.model = shown.workload.model;
         same.workload.inlineModel = shown.workload.inlineModel;
     }

@@ -143,6 +143,7 @@ void SessionDocument::keepAbout(bool isKept)
     for (const Variant &one : m_session.variants) {
         const QJsonObject object { { QStringLiteral("id"), QString::fromStdString(one.id) },
             { QStringLiteral("place"), place++ }, { QStringLiteral("baseline"), one.id == m_session.baseline },
+            { QStringLiteral("shown"), one.id == m_current },
             { QStringLiteral("name"), QString::fromStdString(one.name) },
             { QStringLiteral("note"), QString::fromStdString(one.note) },
             { QStringLiteral("color"), QString::fromStdString(one.color) },
@@ -199,14 +200,19 @@ void SessionDocument::restore(std::vector<RecoveredPlan> meeting)
         meeting, {}, [&](const RecoveredPlan &one) { return aboutOf(one)[QStringLiteral("place")].toInt(); });
     std::string baseline, shown;
     QDateTime newest;
+    bool isTold = false; // which one was shown: of journals of one moment the newest is none
     for (const RecoveredPlan &one : meeting) {
         m_document.restore(one);
         m_keepsAll = true;
         takeAbout(one.work.about);
         if (aboutOf(one)[QStringLiteral("baseline")].toBool())
             baseline = m_current;
-        if (newest.isValid() && one.when <= newest)
+        const bool wasShown = aboutOf(one)[QStringLiteral("shown")].toBool();
+        if (wasShown == isTold && newest.isValid() && one.when <= newest)
             continue;
+        if (isTold && !wasShown)
+            continue;
+        isTold = wasShown;
         newest = one.when;
         shown = m_current;
     }

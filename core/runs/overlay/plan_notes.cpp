@@ -37,7 +37,7 @@ ReportedJob jobOf(const Plan &plan)
 
 constexpr double kImpossible = 3; // of the peak of the plan's GPU: no precision and no way of counting explains it
 
-void add(std::string &all, const std::string &more)
+void addText(std::string &all, const std::string &more)
 {
     if (!more.empty())
         all += (all.empty() ? "" : "; ") + more;
@@ -88,8 +88,8 @@ std::string worldDifference(const Evaluation &plan, const Recording &recording)
 std::string settingDifferences(const Evaluation &plan, const Recording &recording)
 {
     std::string all = jobDifferences(reportedJob(recording), jobOf(*plan.plan), "plan");
-    add(all, batchDifference(*plan.plan, recording));
-    add(all, rateDifference(plan, recording));
+    addText(all, batchDifference(*plan.plan, recording));
+    addText(all, rateDifference(plan, recording));
     return all;
 }
 
@@ -113,7 +113,7 @@ std::string worldNote(const Recording &recording, const RankMap &map, int missin
 std::string workDifferences(const Evaluation &plan, const Recording &recording)
 {
     std::string all = worldDifference(plan, recording);
-    add(all, settingDifferences(plan, recording));
+    addText(all, settingDifferences(plan, recording));
     return all;
 }
 
