@@ -78,11 +78,11 @@ std::string selectionTable(const Selection &selection)
             toString(option.bound), marks(option) });
     }
     std::string text = table.text();
-    text += "$/Mtok: of every GPU that the cluster then has"
-        + std::string(selection.objective == SelectionObjective::Cost ? ", idle nodes given back but now" : "") + "\n";
     text += "bound by: what one more micro-batch would wait for: a stage's compute, a link, or, \"pipeline depth\", "
             "until a stage that holds as many\n"
             "micro-batches as it may has finished one of them\n";
+    text += "$/Mtok: of every GPU that the cluster then has"
+        + std::string(selection.objective == SelectionObjective::Cost ? ", idle nodes given back but now" : "") + "\n";
     text += searchText(selection) + "\n";
     for (const std::string &remark : selection.remarks)
         text += remark + "\n";
