@@ -85,8 +85,8 @@ private slots:
         QVERIFY(f.window.runs().run()->alignment.isWhole());
         QVERIFY2(f.page().clocks->sentences().join(u' ').contains("4 ranks"),
             qPrintable(f.page().clocks->sentences().join(u' ')));
-        // 4 layers × (15 ms + 2 ms) on every rank, = 68 ms by the trace; its log tells half a millisecond more, which is
-        // the time of the step everywhere: the kinds add up to that.
+        // 4 layers × (15 ms + 2 ms) on every rank, = 68 ms by the trace; its log tells half a millisecond more, which
+        // is the time of the step everywhere: the kinds add up to that.
         const DifferenceTable &table = f.window.runs().overlay()->differences;
         double measured = 0, planned = 0;
         for (const DifferenceRow &row : table.rows) {
